@@ -1,0 +1,49 @@
+"""How attention is computed: two free functions, the same mathematics.
+
+Attention(Q, K, V) = softmax(Q K^T / sqrt(Dh)) V   (Vaswani 2017, equation 1)
+
+Shapes: q (B, H, Q, Dh); k, v (B, H, K, Dh); ``visible`` broadcasts to (B, H, Q, K), True = may attend, None = all.
+A query that sees nothing gets zeros, never NaN.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from translator.attention.dropout import dropout
+
+
+def attention_weights(q: Tensor, k: Tensor, visible: Tensor | None) -> Tensor:
+    """softmax(Q K^T / sqrt(Dh)) -> (B, H, Q, K); rows sum to 1, or to 0 where a query sees nothing."""
+    scores = (q * (1.0 / math.sqrt(q.shape[-1]))) @ k.transpose(-2, -1)  # (B, H, Q, K)
+    if visible is None:
+        return torch.softmax(scores, dim=-1)
+    hidden = ~visible
+    # The smallest finite number keeps an all-hidden row finite; the second fill turns that row, and every hidden
+    # weight, into exact zeros.
+    scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+    return torch.softmax(scores, dim=-1).masked_fill(hidden, 0.0)
+
+
+def attend_explicit(
+    q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None, dropout_p: float = 0.0
+) -> tuple[Tensor, Tensor]:
+    """Attention written out -> output (B, H, Q, Dh) and the weights (B, H, Q, K) before dropout."""
+    weights = attention_weights(q, k, visible)
+    return dropout(weights, dropout_p).to(v.dtype) @ v, weights
+
+
+def attend_fused(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None, dropout_p: float = 0.0) -> Tensor:
+    """The same in one library call that never holds the weights -> output (B, H, Q, Dh)."""
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropout_p)
+
+
+def prefers_explicit(q: Tensor) -> bool:
+    """The one place that chooses a kernel when nobody asks for the weights.
+
+    On a CPU the fused kernel's backward pass is slow enough to more than double a training step, while its forward
+    pass is the faster one; on a GPU the fused kernel wins in both.
+    """
+    return q.device.type == "cpu" and q.requires_grad

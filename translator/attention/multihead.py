@@ -1,0 +1,159 @@
+"""Multi-head attention: one core, three classes that differ in where keys and values come from.
+
+MultiHead(Q, K, V) = Concat(head_1, ..., head_H) W^O,  head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V)
+(Vaswani 2017, 3.2.2)
+
+Letters: B batch, T length, S source length, D d_model, H query heads, G key/value heads, Dh head_dim.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from translator.attention.cache import KV
+from translator.attention.kernels import attend_explicit, attend_fused, prefers_explicit
+from translator.attention.rotary import rotate
+from translator.attention.rules import Rule, both, causal, everywhere, within
+from translator.errors import UserError
+
+
+class MultiHeadAttention(nn.Module):
+    """The core: projections, the sharing of key/value heads, the choice of kernel.
+
+    ``n_kv_heads`` = ``n_heads`` is plain multi-head attention, 1 is multi-query (Shazeer 2019, 1911.02150), anything
+    between is grouped-query attention (Ainslie 2023, 2305.13245). All three fall out of ``head_to_kv`` (H,), the
+    index of the key/value head that each query head reads.
+
+    Raises:
+        UserError: ``d_model`` is not a multiple of ``n_heads``, or ``n_heads`` not of ``n_kv_heads``.
+    """
+
+    head_to_kv: Tensor
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        *,
+        n_kv_heads: int | None = None,
+        memory_dim: int | None = None,
+        dropout: float = 0.0,
+        rule: Rule = everywhere,
+        rotary: bool = False,
+    ) -> None:
+        super().__init__()
+        n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
+        if n_heads < 1 or d_model % n_heads:
+            raise UserError(f"d_model ({d_model}) must be a multiple of n_heads ({n_heads})")
+        if n_kv_heads < 1 or n_heads % n_kv_heads:
+            raise UserError(f"n_heads ({n_heads}) must be a multiple of n_kv_heads ({n_kv_heads})")
+        self.n_heads, self.n_kv_heads, self.head_dim = n_heads, n_kv_heads, d_model // n_heads
+        if rotary and self.head_dim % 2:
+            raise UserError(f"rotary positions need an even head size, not {self.head_dim} (d_model / n_heads)")
+        self.dropout, self.rule, self.rotary = dropout, rule, rotary
+        self.q_proj = nn.Linear(d_model, n_heads * self.head_dim)
+        self.k_proj = nn.Linear(memory_dim or d_model, n_kv_heads * self.head_dim)
+        self.v_proj = nn.Linear(memory_dim or d_model, n_kv_heads * self.head_dim)
+        self.out_proj = nn.Linear(n_heads * self.head_dim, d_model)
+        index = torch.arange(n_heads) // (n_heads // n_kv_heads)  # MHA 0123, GQA 0011, MQA 0000
+        self.register_buffer("head_to_kv", index, persistent=False)
+        #: Called with the per-head weights (B, H, Q, K), before dropout, when somebody listens; see `capture`.
+        self.on_weights: Callable[[Tensor], None] | None = None
+
+    def project_q(self, x: Tensor) -> Tensor:
+        """Queries of x (B, T, D) -> (B, H, T, Dh)."""
+        return _split_heads(self.q_proj(x), self.n_heads)
+
+    def project_kv(self, x: Tensor, start: int = 0) -> KV:
+        """Keys and values of x (B, T, D), whose first column stands at position ``start`` -> (B, G, T, Dh) each."""
+        k = _split_heads(self.k_proj(x), self.n_kv_heads)
+        v = _split_heads(self.v_proj(x), self.n_kv_heads)
+        return KV(k, v, start)
+
+    def attend(self, q: Tensor, kv: KV, visible: Tensor | None) -> Tensor:
+        """Queries (B, H, Q, Dh) over keys and values (B, G, K, Dh) -> (B, Q, D)."""
+        k, v = kv.k, kv.v
+        if self.n_kv_heads != self.n_heads:
+            k, v = k.index_select(1, self.head_to_kv), v.index_select(1, self.head_to_kv)  # (B, H, K, Dh)
+        dropout_p = self.dropout if self.training else 0.0
+        if self.on_weights is None and not prefers_explicit(q):
+            heads = attend_fused(q, k, v, visible, dropout_p)
+        else:
+            heads, weights = attend_explicit(q, k, v, visible, dropout_p)
+            if self.on_weights is not None:
+                self.on_weights(weights)
+        merged: Tensor = self.out_proj(heads.transpose(1, 2).flatten(2))  # (B, Q, D)
+        return merged
+
+
+class SelfAttention(MultiHeadAttention):
+    """Every position of a sequence attends to the sequence: the encoder's attention."""
+
+    def forward(self, x: Tensor, valid: Tensor | None = None) -> Tensor:
+        """X (B, T, D), ``valid`` (B, T) True for real tokens -> (B, T, D)."""
+        kv, q = self.project_kv(x), self.project_q(x)
+        positions = kv.positions()
+        if self.rotary:
+            q, kv = rotate(q, positions), KV(rotate(kv.k, positions), kv.v)
+        visible = None if self.rule is everywhere else self.rule(positions, positions)  # (T, T)
+        if valid is not None:
+            seen = valid[:, None, None, :]  # (B, 1, 1, T)
+            visible = seen if visible is None else visible & seen
+        return self.attend(q, kv, visible)
+
+
+class CausalSelfAttention(MultiHeadAttention):
+    """Every position attends to itself and to what came before: the decoder's attention, with a growing cache."""
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        *,
+        n_kv_heads: int | None = None,
+        dropout: float = 0.0,
+        window: int | None = None,
+        rotary: bool = False,
+    ) -> None:
+        rule = causal if window is None else both(causal, within(window))
+        super().__init__(d_model, n_heads, n_kv_heads=n_kv_heads, dropout=dropout, rule=rule, rotary=rotary)
+        self.window = window
+
+    def forward(self, x: Tensor, past: KV | None = None) -> tuple[Tensor, KV]:
+        """X (B, T, D), the new positions after ``past`` -> (B, T, D) and the cache that includes them.
+
+        Sentences are padded on the right, so no real query can see a padded key and no padding mask is needed.
+        """
+        new = self.project_kv(x, start=0 if past is None else past.end)
+        positions = new.positions()
+        q = self.project_q(x)
+        if self.rotary:
+            q, new = rotate(q, positions), KV(rotate(new.k, positions), new.v, new.start)
+        kv = new if past is None else past.append(new.k, new.v)
+        visible = None if self._sees_all(kv, x.shape[1]) else self.rule(positions, kv.positions())  # (T, K)
+        out = self.attend(q, kv, visible)
+        return out, kv if self.window is None else kv.last(self.window - 1)  # the next query adds itself
+
+    def _sees_all(self, kv: KV, n_queries: int) -> bool:
+        """One query at the end of an unbounded past sees every key: the usual decoding step needs no mask."""
+        return n_queries == 1 and (self.rule is causal or (self.window or 0) >= kv.k.shape[2])
+
+
+class CrossAttention(MultiHeadAttention):
+    """The decoder looks at the memory: keys and values are projected once and shared by all rows of a sentence."""
+
+    def forward(self, x: Tensor, memory: KV, valid: Tensor | None = None) -> Tensor:
+        """X (B*N, T, D), N rows a sentence; memory (B, G, S, Dh) from `project_kv`; valid (B, S) -> (B*N, T, D).
+
+        The N rows of a sentence (its beams) are folded into the query length, so that its keys and values are read
+        once and never copied.
+        """
+        folded = x.reshape(memory.k.shape[0], -1, x.shape[-1])  # (B, N*T, D)
+        visible = None if valid is None else valid[:, None, None, :]  # (B, 1, 1, S)
+        return self.attend(self.project_q(folded), memory, visible).reshape(x.shape)
+
+
+def _split_heads(x: Tensor, n_heads: int) -> Tensor:
+    """(B, T, H*Dh) -> (B, H, T, Dh)."""
+    return x.view(*x.shape[:-1], n_heads, -1).transpose(1, 2)

@@ -1,0 +1,73 @@
+"""Tokens and positions as vectors."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from translator.attention.dropout import Dropout
+from translator.errors import UserError
+from translator.model.config import ModelConfig
+
+
+class Embeddings(nn.Module):
+    """Token vectors times sqrt(d_model), plus positions, then dropout (Vaswani 2017, 3.4, 3.5 and 5.4).
+
+    Rotary positions are not added here: they turn queries and keys inside attention.
+    """
+
+    table: Tensor
+
+    def __init__(self, config: ModelConfig, tokens: nn.Embedding) -> None:
+        super().__init__()
+        self.tokens = tokens
+        self.scale = math.sqrt(config.d_model)
+        self.max_positions = config.max_positions
+        self.kind = config.positions
+        self.learned = nn.Embedding(config.max_positions, config.d_model) if config.positions == "learned" else None
+        if self.learned is not None:
+            nn.init.normal_(self.learned.weight, std=config.d_model**-0.5)
+        self.dropout = Dropout(config.dropout)
+        self.register_buffer("table", torch.empty(0, config.d_model), persistent=False)
+
+    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
+        """Ids (B, T), the first at absolute position ``start`` -> (B, T, D).
+
+        Raises:
+            UserError: learned positions do not reach that far.
+        """
+        x = self.tokens(ids) * self.scale
+        end = start + ids.shape[1]
+        if self.learned is not None:
+            if end > self.max_positions:
+                raise UserError(f"the model has {self.max_positions} learned positions; a sequence needs {end}")
+            x = x + self.learned.weight[start:end]
+        elif self.kind == "sinusoidal":
+            x = x + self._sinusoids(end, x)[start:end]
+        dropped: Tensor = self.dropout(x)
+        return dropped
+
+    def _sinusoids(self, length: int, like: Tensor) -> Tensor:
+        """The table, grown to ``length`` rows: sinusoidal positions have no end."""
+        if len(self.table) < length or self.table.dtype != like.dtype or self.table.device != like.device:
+            rows = max(length, 2 * len(self.table), 64)
+            self.table = sinusoids(rows, like.shape[-1]).to(like)
+        return self.table
+
+
+def sinusoids(length: int, d_model: int) -> Tensor:
+    """PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos(same) (Vaswani 2017, 3.5) -> (length, D) float64."""
+    position = torch.arange(length, dtype=torch.float64)[:, None]
+    frequency = 10_000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    angle = position * frequency  # (length, ceil(D/2))
+    return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)[:, :d_model]
+
+
+def project_to_vocabulary(hidden: Tensor, weight: Tensor, impossible: Tensor) -> Tensor:
+    """Hidden (..., D) times the embeddings (V, D) -> logits (..., V).
+
+    The ids in ``impossible`` (padding, begin of sentence) get -inf before anything is normalised, so they have no
+    probability in training, in forced scoring and in search alike.
+    """
+    return F.linear(hidden, weight).index_fill(-1, impossible, float("-inf"))

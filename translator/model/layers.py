@@ -1,0 +1,104 @@
+"""The blocks of the two stacks (Vaswani 2017, figure 1)."""
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from translator.attention.cache import KV
+from translator.attention.dropout import Dropout
+from translator.attention.multihead import CausalSelfAttention, CrossAttention, SelfAttention
+from translator.attention.rules import everywhere, within
+from translator.model.config import ModelConfig
+
+
+class FeedForward(nn.Module):
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 (Vaswani 2017, equation 2)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.up = nn.Linear(config.d_model, config.d_ff)
+        self.down = nn.Linear(config.d_ff, config.d_model)
+        self.dropout = Dropout(config.activation_dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """X (B, T, D) -> (B, T, D)."""
+        out: Tensor = self.down(self.dropout(F.relu(self.up(x))))
+        return out
+
+
+class Residual(nn.Module):
+    """The wrapping of a sublayer: normalisation, dropout and the residual connection.
+
+    Post-norm is the paper's: LayerNorm(x + Dropout(f(x))) (Vaswani 2017, 3.1 and 5.4). Pre-norm, the default,
+    departs from it: x + Dropout(f(LayerNorm(x))) (Xiong 2020, 2002.04745), which trains without a delicate warm-up.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(config.d_model)
+        self.dropout = Dropout(config.dropout)
+        self.pre = config.norm == "pre"
+
+    def before(self, x: Tensor) -> Tensor:
+        """What the sublayer sees."""
+        return self.norm(x) if self.pre else x
+
+    def after(self, x: Tensor, out: Tensor) -> Tensor:
+        """The sublayer's output joined with its input."""
+        y: Tensor = x + self.dropout(out)
+        return y if self.pre else self.norm(y)
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention over the source, then the feed-forward network."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        site = config.encoder_attention
+        self.self_attn = SelfAttention(
+            config.d_model,
+            config.n_heads,
+            n_kv_heads=site.n_kv_heads,
+            dropout=config.attention_dropout,
+            rule=everywhere if site.window is None else within(site.window),
+            rotary=config.positions == "rotary",
+        )
+        self.feed_forward = FeedForward(config)
+        self.self_residual, self.ff_residual = Residual(config), Residual(config)
+
+    def forward(self, x: Tensor, valid: Tensor) -> Tensor:
+        """X (B, S, D), valid (B, S) -> (B, S, D)."""
+        x = self.self_residual.after(x, self.self_attn(self.self_residual.before(x), valid))
+        out: Tensor = self.ff_residual.after(x, self.feed_forward(self.ff_residual.before(x)))
+        return out
+
+
+class DecoderLayer(nn.Module):
+    """Causal self-attention, cross-attention over the memory, then the feed-forward network."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        site = config.decoder_attention
+        self.self_attn = CausalSelfAttention(
+            config.d_model,
+            config.n_heads,
+            n_kv_heads=site.n_kv_heads,
+            dropout=config.attention_dropout,
+            window=site.window,
+            rotary=config.positions == "rotary",
+        )
+        self.cross_attn = CrossAttention(
+            config.d_model,
+            config.n_heads,
+            n_kv_heads=config.cross_attention.n_kv_heads,
+            dropout=config.attention_dropout,
+        )
+        self.feed_forward = FeedForward(config)
+        self.self_residual, self.cross_residual, self.ff_residual = (Residual(config) for _ in range(3))
+
+    def forward(self, x: Tensor, past: KV | None, memory: KV, valid: Tensor) -> tuple[Tensor, KV]:
+        """X (B*N, T, D) after ``past``, over memory (B, G, S, Dh), valid (B, S) -> (B*N, T, D) and the grown cache."""
+        out, cache = self.self_attn(self.self_residual.before(x), past)
+        x = self.self_residual.after(x, out)
+        x = self.cross_residual.after(x, self.cross_attn(self.cross_residual.before(x), memory, valid))
+        x = self.ff_residual.after(x, self.feed_forward(self.ff_residual.before(x)))
+        return x, cache

@@ -1,0 +1,95 @@
+"""The encoder-decoder Transformer (Vaswani et al. 2017, 1706.03762), pre-norm by default.
+
+Letters: B sentences, N rows (beams) a sentence, S source length, T target length, D d_model, V vocabulary.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from translator.model.config import ModelConfig
+from translator.model.embeddings import Embeddings, project_to_vocabulary
+from translator.model.layers import DecoderLayer, EncoderLayer
+from translator.model.state import DecoderState
+
+
+class Transformer(nn.Module):
+    """Source ids in, target distributions out; teacher forcing and cached steps run through the same code.
+
+    Initialised with Xavier-uniform matrices (Glorot 2010), zero biases, and embeddings from N(0, 1/D), so that the
+    scaled embeddings have unit variance and the first loss is near ln V.
+    """
+
+    impossible: Tensor
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        target_tokens = nn.Embedding(config.vocab_size, config.d_model)
+        shared = config.tie_embeddings == "all"
+        source_tokens = target_tokens if shared else nn.Embedding(config.vocab_size, config.d_model)
+        self.src_embeddings = Embeddings(config, source_tokens)
+        self.tgt_embeddings = Embeddings(config, target_tokens)
+        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_encoder_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_decoder_layers))
+        final = config.norm == "pre"  # post-norm layers already end in a norm
+        self.encoder_norm = nn.LayerNorm(config.d_model) if final else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(config.d_model) if final else nn.Identity()
+        untied = config.tie_embeddings == "none"
+        self.output = nn.Embedding(config.vocab_size, config.d_model) if untied else target_tokens
+        self.register_buffer("impossible", torch.tensor([config.pad_id, config.bos_id]), persistent=False)
+        self._initialise()
+
+    def _initialise(self) -> None:
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                nn.init.zeros_(module.bias)
+            elif isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
+
+    def encode(self, src_ids: Tensor, src_valid: Tensor) -> Tensor:
+        """Source ids (B, S) and their validity (B, S) -> memory (B, S, D)."""
+        x = self.src_embeddings(src_ids)
+        for layer in self.encoder:
+            x = layer(x, src_valid)
+        memory: Tensor = self.encoder_norm(x)
+        return memory
+
+    def start_from(self, memory: Tensor, src_valid: Tensor) -> DecoderState:
+        """Memory (B, S, D) -> the state before the first target token, one row a sentence."""
+        cross_kv = tuple(layer.cross_attn.project_kv(memory) for layer in self.decoder)  # type: ignore[union-attr, operator]
+        return DecoderState(cross_kv, src_valid, (None,) * len(self.decoder))
+
+    def start(self, src_ids: Tensor, src_valid: Tensor) -> DecoderState:
+        """Source ids (B, S) -> the state before the first target token, one row a sentence."""
+        return self.start_from(self.encode(src_ids, src_valid), src_valid)
+
+    def extend(self, ids: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """Read ids (B*N, T) after what the state has read -> hidden (B*N, T, D) and the longer state.
+
+        T may be the whole target (teacher forcing), a chunk, or one token.
+        """
+        x = self.tgt_embeddings(ids, start=state.length)
+        caches = []
+        for layer, past, memory in zip(self.decoder, state.self_kv, state.cross_kv, strict=True):
+            x, cache = layer(x, past, memory, state.src_valid)
+            caches.append(cache)
+        longer = DecoderState(state.cross_kv, state.src_valid, tuple(caches), state.length + ids.shape[1])
+        return self.decoder_norm(x), longer
+
+    def decode(self, tgt_in: Tensor, memory: Tensor, src_valid: Tensor) -> Tensor:
+        """Teacher forcing: target input (B, T) over memory (B, S, D) -> hidden (B, T, D)."""
+        return self.extend(tgt_in, self.start_from(memory, src_valid))[0]
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Hidden (..., D) -> logits (..., V); padding and begin-of-sentence are -inf."""
+        return project_to_vocabulary(hidden, self.output.weight, self.impossible)
+
+    def forward(self, src_ids: Tensor, src_valid: Tensor, tgt_in: Tensor) -> Tensor:
+        """Source (B, S), target input (B, T) -> logits (B, T, V)."""
+        return self.logits(self.decode(tgt_in, self.encode(src_ids, src_valid), src_valid))
+
+    def step(self, last_ids: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """The newest token of every row (B*N,) -> log-probabilities of the next (B*N, V) in float32, and the state."""
+        hidden, state = self.extend(last_ids[:, None], state)
+        return torch.log_softmax(self.logits(hidden[:, 0]).float(), dim=-1), state
