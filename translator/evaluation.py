@@ -41,8 +41,8 @@ class Scores:
 def evaluate(hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]]) -> Scores:
     """Score the translations of a corpus, line by line against one reference set or several.
 
-    Several sets are given as a list of lists, one inner list a set (never one a sentence). Empty lines stay: an
-    empty hypothesis costs brevity. Raises UserError where the numbers of lines differ or are zero.
+    Several sets are given as a list of lists, one inner list a set (never one a sentence). Empty lines stay,
+    an empty hypothesis costs brevity. Raises UserError where the numbers of lines differ or are zero.
     """
     from sacrebleu.metrics import BLEU, CHRF, TER
 
