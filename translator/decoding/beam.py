@@ -1,0 +1,148 @@
+"""Beam search: the best few prefixes of each sentence, side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from translator.decoding.candidates import IMPOSSIBLE, best_candidates, forbid
+from translator.decoding.greedy import greedy_search
+from translator.decoding.hypothesis import Hypothesis, attainable, make_hypothesis
+from translator.decoding.state import S, Step
+from translator.errors import UserError
+
+
+@torch.no_grad()
+def beam_search(
+    step: Step[S], state: S, max_lengths: Tensor, *, beam_size: int, n_best: int = 1, bos_id: int, eos_id: int,
+    length_penalty: float = 1.0, banned: Sequence[int] = (), no_repeat_ngram: int = 0,
+) -> list[list[Hypothesis]]:  # fmt: skip
+    """The n_best hypotheses a sentence that a beam finds, best score first, no two alike.
+
+    At each step the 2 * beam_size best continuations of a sentence are looked at. Those among the first
+    beam_size that end the sentence are finished: they are frozen and leave the beam. The best beam_size
+    that do not end it go on. A sentence is done when
+    - n_best hypotheses are finished and no live one can beat the worst of those, whatever follows
+      (`hypothesis.attainable`; the shorter lists of a smaller n_best are beginnings of the longer ones), or
+    - its limit in max_lengths is reached (B,), in generated tokens with the end of sentence. Live
+      hypotheses then take, cut, the places among the beam_size best that finished ones have left free,
+      and all are ranked together.
+    It then leaves the batch, so results do not depend on the neighbours. A beam of one is greedy search.
+
+    Raises UserError unless 1 <= n_best <= beam_size.
+    """
+    if not 1 <= n_best <= beam_size:
+        raise UserError(f"n_best is {n_best} and beam_size {beam_size}: choose 1 <= n_best <= beam_size")
+    if beam_size == 1:
+        return greedy_search(
+            step, state, max_lengths, bos_id=bos_id, eos_id=eos_id, length_penalty=length_penalty,
+            banned=banned, no_repeat_ngram=no_repeat_ngram,
+        )  # fmt: skip
+    sentences = [_Sentence(limit, beam_size, n_best, length_penalty) for limit in max_lengths.tolist()]
+    beam = _Beam.start(sentences, max_lengths, bos_id)
+    while beam.running:
+        log_probs, state = step(beam.last, state)
+        forbid(log_probs, banned, beam.history, no_repeat_ngram)
+        beam, rows = beam.advance(log_probs, beam_size, eos_id)
+        if beam.running:
+            state = state.select(rows)
+    return [sentence.kept[:n_best] for sentence in sentences]
+
+
+@dataclass
+class _Sentence:
+    """The best complete hypotheses of one sentence, and when to look for no more."""
+
+    limit: int
+    beam_size: int
+    n_best: int
+    alpha: float
+    kept: list[Hypothesis] = field(default_factory=list)
+
+    def finish(self, ids: list[int], log_prob: float) -> None:
+        self._keep([make_hypothesis(ids, log_prob, finished=True, alpha=self.alpha)])
+
+    def cut(self, prefixes: Tensor, log_probs: Tensor) -> None:
+        """Fill free places with live hypotheses: prefixes (N, T), log_probs (N,), best first."""
+        free = self.beam_size - len(self.kept)
+        pairs = zip(prefixes[:free].tolist(), log_probs[:free].tolist(), strict=True)
+        self._keep([
+            make_hypothesis(ids, log_prob, finished=False, alpha=self.alpha)
+            for ids, log_prob in pairs
+            if log_prob != IMPOSSIBLE
+        ])  # fmt: skip
+
+    def settled(self, best_live: float, length: int) -> bool:
+        """No live hypothesis can change the list any more: there is none, or none is good enough."""
+        if best_live == IMPOSSIBLE:
+            return True
+        if len(self.kept) < self.n_best:
+            return False
+        return attainable(best_live, length, self.limit, self.alpha) <= self.kept[self.n_best - 1].score
+
+    def _keep(self, new: list[Hypothesis]) -> None:
+        self.kept = sorted(self.kept + new, key=lambda h: -h.score)[: self.beam_size]
+
+
+@dataclass
+class _Beam:
+    """The live hypotheses of the sentences that are not done: N a sentence (one at the start)."""
+
+    running: list[_Sentence]  # B
+    scores: Tensor  # (B, N) log-probabilities, best first; -inf where fewer than N are possible
+    history: Tensor  # (B*N, T) their tokens
+    last: Tensor  # (B*N,) what the model reads next
+
+    @classmethod
+    def start(cls, sentences: list[_Sentence], max_lengths: Tensor, bos_id: int) -> "_Beam":
+        # One prefix a sentence, not N copies of it: copies would fill the beam with the same hypothesis.
+        count, device = len(sentences), max_lengths.device
+        last = max_lengths.new_full((count,), bos_id)
+        return cls(list(sentences), torch.zeros(count, 1, device=device), last.new_empty((count, 0)), last)
+
+    def advance(self, log_probs: Tensor, beam_size: int, eos_id: int) -> tuple["_Beam", Tensor]:
+        """One token on. Returns the new beam and rows (B2, N2): the old rows its hypotheses come from."""
+        top, parent, token = best_candidates(log_probs, self.scores, 2 * beam_size)  # (B, K)
+        row = parent + self._first_rows()  # (B, K)
+        ends = token == eos_id
+        self._finish(ends[:, :beam_size] & (top[:, :beam_size] > IMPOSSIBLE), top, row)
+        # At most N candidates end, one a beam, so that 2N candidates leave N live ones.
+        scores, chosen = top.masked_fill(ends, IMPOSSIBLE).topk(min(beam_size, top.shape[1]))  # (B, N)
+        row, token = row.gather(1, chosen), token.gather(1, chosen)
+        history = torch.cat([self.history[row], token[:, :, None]], dim=2)  # (B, N, T+1)
+        going = self._close(scores, history)
+        if len(going) < len(self.running):
+            index = torch.tensor(going, dtype=torch.long, device=row.device)
+            scores, row, token, history = scores[index], row[index], token[index], history[index]
+        running = [self.running[i] for i in going]
+        return _Beam(running, scores, history.flatten(0, 1), token.flatten()), row
+
+    def _first_rows(self) -> Tensor:
+        """(B, 1): the row of each sentence's first beam."""
+        count, beams = self.scores.shape
+        return torch.arange(0, count * beams, beams, device=self.scores.device)[:, None]
+
+    def _finish(self, ended: Tensor, top: Tensor, row: Tensor) -> None:
+        """Hand the candidates that end (where `ended`) to their sentences."""
+        found = ended.nonzero()  # (found, 2): sentence, rank
+        if len(found) == 0:
+            return
+        which, rank = found.unbind(1)
+        prefixes = self.history[row[which, rank]].tolist()
+        log_probs = top[which, rank].tolist()
+        for sentence, ids, log_prob in zip(which.tolist(), prefixes, log_probs, strict=True):
+            self.running[sentence].finish(ids, log_prob)
+
+    def _close(self, scores: Tensor, history: Tensor) -> list[int]:
+        """Close the sentences that are done; returns the others. scores (B, N), history (B, N, T+1)."""
+        going, length = [], history.shape[2]
+        for i, (sentence, best_live) in enumerate(zip(self.running, scores[:, 0].tolist(), strict=True)):
+            if best_live == IMPOSSIBLE and not sentence.kept:
+                beams = self.scores.shape[1]  # a dead end: what led to it is all there is
+                sentence.cut(self.history[i * beams : (i + 1) * beams], self.scores[i])
+            elif length >= sentence.limit:
+                sentence.cut(history[i], scores[i])
+            elif not sentence.settled(best_live, length):
+                going.append(i)
+        return going

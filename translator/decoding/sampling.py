@@ -1,0 +1,70 @@
+"""Sampling: outputs drawn at random from the model's distribution, or from the top of it."""
+
+import random
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from translator.decoding.hypothesis import Hypothesis
+from translator.decoding.paths import follow
+from translator.decoding.state import S, Step
+from translator.errors import UserError
+
+
+def sample(
+    step: Step[S], state: S, max_lengths: Tensor, *, seeds: Sequence[int], n_best: int = 1, bos_id: int,
+    eos_id: int, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, length_penalty: float = 1.0,
+    banned: Sequence[int] = (), no_repeat_ngram: int = 0,
+) -> list[list[Hypothesis]]:  # fmt: skip
+    """n_best independent samples a sentence, best score first; they may repeat.
+
+    The probabilities are sharpened by `temperature`, then cut to the top_k most probable tokens (0: all),
+    then to the nucleus: the fewest that together reach top_p (Holtzman 2020, 3.1). log_prob and score are
+    under the model's own distribution, neither sharpened nor cut. seeds (B,): all the chance in a sentence
+    comes from its own seed, so that it is drawn alike in any batch; sample i is the same for any n_best.
+    Limits and bans as in greedy_search.
+
+    Raises UserError for temperature <= 0, top_k < 0, top_p outside (0, 1] or n_best < 1.
+    """
+    _check(temperature, top_k, top_p, n_best)
+    chance = [random.Random(f"{seed}/{i}") for seed in seeds for i in range(n_best)]
+
+    def choose(log_probs: Tensor, paths: list[int]) -> Tensor:
+        points = torch.tensor([chance[path].random() for path in paths], device=log_probs.device)
+        return _draw(log_probs / temperature, top_k, top_p, points)
+
+    return follow(
+        step, state, max_lengths, choose, width=n_best, bos_id=bos_id, eos_id=eos_id,
+        length_penalty=length_penalty, banned=banned, no_repeat_ngram=no_repeat_ngram,
+    )  # fmt: skip
+
+
+def _check(temperature: float, top_k: int, top_p: float, n_best: int) -> None:
+    if not temperature > 0:
+        raise UserError(f"temperature is {temperature}: choose one above 0, or greedy search for the limit 0")
+    if top_k < 0:
+        raise UserError(f"top_k is {top_k}: choose a number of tokens, or 0 for all of them")
+    if not 0 < top_p <= 1:
+        raise UserError(f"top_p is {top_p}: choose a probability above 0 and at most 1")
+    if n_best < 1:
+        raise UserError(f"n_best is {n_best}: choose how many samples to draw, at least 1")
+
+
+def _draw(logits: Tensor, top_k: int, top_p: float, points: Tensor) -> Tensor:
+    """(R,) tokens: for each row of logits (R, V) the one at `points` (R,) in [0, 1) of the distribution."""
+    token = None
+    if 0 < top_k < logits.shape[1]:
+        logits, token = logits.topk(top_k)  # (R, K), best first
+    elif top_p < 1:
+        logits, token = logits.sort(descending=True)
+    # A row without any possible token is a dead end: its NaN must not reach the comparison below.
+    weights = logits.softmax(-1).nan_to_num_(0.0)
+    if top_p < 1:
+        before = weights.cumsum(-1) - weights
+        weights = weights * (before < top_p)
+    reach = weights.cumsum(-1)
+    # A point may round up to 1; kept below, it cannot fall behind the last token that is possible.
+    points = points.clamp(max=1 - 2**-24)[:, None] * reach[:, -1:]
+    place = torch.searchsorted(reach, points, right=True).clamp_(max=reach.shape[1] - 1)
+    return (place if token is None else token.gather(1, place)).flatten()

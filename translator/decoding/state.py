@@ -1,0 +1,25 @@
+"""What a search needs to know of a model: one function, and a state whose rows can be picked."""
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from torch import Tensor
+
+S = TypeVar("S", bound="State")
+
+
+class State(Protocol):
+    """Whatever a model remembers of the prefixes it has read, one row a prefix."""
+
+    def select(self: S, rows: Tensor) -> S:
+        """The state that goes on with other rows.
+
+        rows (B2, N2), int64: line i holds the old row indices that become the rows of the i-th sentence
+        kept, in this order. All of a line belong to one sentence; sentences are dropped, never reordered.
+        """
+        ...
+
+
+# step(last_ids (R,), state) -> (log_probs (R, V), state): reads one more token of every row. The
+# log-probabilities belong to the search from then on: it overwrites those of forbidden tokens in place.
+Step = Callable[[Tensor, S], tuple[Tensor, S]]
