@@ -1,0 +1,28 @@
+"""Where and how exactly to compute."""
+
+import torch
+
+from translator.errors import UserError
+from translator.options import DEVICES, PRECISIONS, at_least, one_of
+
+_DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+def place(device: str, precision: str, threads: int | None) -> tuple[torch.device, torch.dtype]:
+    """Check a device (auto, cpu, cuda) and a precision (float32, bf16, fp16), and set the number of CPU threads.
+
+    Raises:
+        UserError: a name is unknown, there is no GPU, or the device cannot do the precision.
+    """
+    one_of("device", device, DEVICES)
+    one_of("precision", precision, PRECISIONS)
+    if threads is not None:
+        at_least("threads", threads, 1)
+        torch.set_num_threads(threads)
+    if device == "cuda" and not torch.cuda.is_available():
+        raise UserError("device cuda: there is no usable GPU here; use --device cpu or auto")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cpu" and precision == "fp16":
+        raise UserError("precision fp16 needs a GPU; on a CPU use float32 or bf16")
+    return torch.device(device), _DTYPES[precision]

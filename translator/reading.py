@@ -1,0 +1,47 @@
+"""Where in the decoder an alignment is read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from translator.errors import UserError
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A decoder layer (from 0) and the heads whose cross-attention is averaged."""
+
+    layer: int
+    heads: tuple[int, ...]
+
+    @classmethod
+    def from_config(cls, stored: Mapping[str, Any] | None) -> "Reading | None":
+        """The reading that a bundle stores as ``{"layer": 2, "heads": [0, 3]}``, if it does."""
+        return None if stored is None else cls(int(stored["layer"]), tuple(stored["heads"]))
+
+
+def choose_reading(
+    heads_of_layers: Sequence[int], layer: int | None, heads: str | tuple[int, ...] | None, best: Reading | None
+) -> Reading:
+    """What the user asked for, else the bundle's best, else the mean over heads of the middle layer.
+
+    ``heads_of_layers`` says how many heads each decoder layer has. The middle is rounded up (third of four): the last
+    layers prepare the next word, the first ones have not found their source yet.
+
+    Raises:
+        UserError: a layer or head that does not exist, or "best" where no best is known.
+    """
+    if heads == "best" and best is None:
+        raise UserError("this model stores no best heads for alignments; use mean or numbers such as 0,3")
+    if best is not None and (heads == "best" or heads is None) and layer in (None, best.layer):
+        layer, heads = best.layer, best.heads
+    layer = len(heads_of_layers) // 2 if layer is None else layer
+    if layer >= len(heads_of_layers):
+        raise UserError(f"there is no decoder layer {layer}; layers go from 0 to {len(heads_of_layers) - 1}")
+    n_heads = heads_of_layers[layer]
+    if heads is None or isinstance(heads, str):
+        return Reading(layer, tuple(range(n_heads)))
+    for head in heads:
+        if not 0 <= head < n_heads:
+            raise UserError(f"decoder layer {layer} has no head {head}; heads go from 0 to {n_heads - 1}")
+    return Reading(layer, heads)
