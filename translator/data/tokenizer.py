@@ -1,0 +1,134 @@
+"""Text to subword ids and back, by SentencePiece (Kudo and Richardson, 1808.06226)."""
+
+import random
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import cast
+
+import sentencepiece
+
+from translator.data.lines import WORD_MARK
+from translator.data.normalization import check_rule, normalize, single_spaced, visible
+from translator.data.subword_sampling import SubwordSampler
+from translator.errors import UserError
+
+USER_WORD = re.compile("[^ \t]+")
+
+
+class Tokenizer:
+    """A SentencePiece model behind our own normalisation. Deterministic, except where a random state is passed in.
+
+    `normalization` is "nfc" (composed and decomposed accents are one), "nfkc" (also rewrites ², ½, ﬁ, …) or "none".
+    A model without a padding piece, as the library makes by default, gets the id after its last piece for padding:
+    `vocab_size` counts it, so the translation model simply has one more row.
+    """
+
+    def __init__(self, model: bytes, normalization: str = "nfc"):
+        check_rule(normalization)
+        self.normalization = normalization
+        self._sp = sentencepiece.SentencePieceProcessor()
+        self._sp.LoadFromSerializedProto(model)
+        self.unk_id: int = self._sp.unk_id()
+        self.bos_id: int = self._sp.bos_id()
+        self.eos_id: int = self._sp.eos_id()
+        self._size: int = self._sp.vocab_size()
+        has_padding = self._sp.pad_id() >= 0
+        self.pad_id: int = self._sp.pad_id() if has_padding else self._size
+        self.vocab_size: int = self._size if has_padding else self._size + 1
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], normalization: str = "nfc") -> "Tokenizer":
+        """Reads a `tokenizer.model`. Raises UserError for a missing, damaged or unsuitable file."""
+        try:
+            tokenizer = cls(Path(path).read_bytes(), normalization)
+        except OSError as error:
+            raise UserError(f"cannot read the tokenizer {path}: {error.strerror}") from error
+        except RuntimeError as error:
+            raise UserError(f"{path} is damaged or not a SentencePiece model") from error
+        for name, index in (("bos", tokenizer.bos_id), ("eos", tokenizer.eos_id)):
+            if index < 0:
+                raise UserError(f"{path} has no {name} piece; train it with --{name}_id set")
+        return tokenizer
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the SentencePiece model, as `load` and every SentencePiece tool read it."""
+        Path(path).write_bytes(self._sp.serialized_model_proto())
+
+    def normalize(self, text: str) -> str:
+        """The text as the model sees it; see `normalization.normalize`."""
+        return normalize(text, self.normalization)
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of a line, without bos and eos. Time is linear in its length, also for one endless word.
+
+        Names of control pieces in the text (`</s>`) are plain characters; characters never seen in training give
+        unk, a run of them one unk.
+        """
+        return cast(list[int], self._sp.encode(self.normalize(text)))
+
+    def encode_sampled(self, text: str, rng: random.Random, strength: float) -> list[int]:
+        """Ids of one random segmentation of a line, for training only; all randomness comes from `rng`.
+
+        `strength`: for BPE the probability that a merge is skipped, for unigram the exponent on the probabilities of
+        the segmentations; 0 switches sampling off. See `SubwordSampler`.
+        """
+        return self._sampler.sample(self.normalize(text), rng, strength) if strength else self.encode(text)
+
+    def encode_with_words(self, text: str) -> tuple[list[int], list[int]]:
+        """Ids of a line, as `encode` gives them, and for each the index of the word it belongs to.
+
+        Words are those of the line as the user wrote it, separated by spaces and tabs only. A lone word mark belongs
+        to the word after it. A word that normalises to nothing owns no piece; one that normalises to several words,
+        as with a no-break space inside, owns them all.
+        """
+        owners: list[int] = []
+        for index, word in enumerate(USER_WORD.findall(text)):
+            owners += [index] * len(self._inner(self.normalize(word)).replace(WORD_MARK, " ").split())
+        normal = self.normalize(text)
+        ids = cast(list[int], self._sp.encode(normal))
+        begun = -1 if self._inner(normal).startswith(WORD_MARK) else 0  # inner words begun before this piece, less one
+        words: list[int] = []
+        for piece in self._sp.encode(normal, out_type=str):
+            marks = len(piece) - len(piece.lstrip(WORD_MARK))
+            words.append(owners[min(begun + marks, len(owners) - 1)])
+            begun += piece.count(WORD_MARK)
+        return ids, words
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of ids: one line, single spaces. Special and unknown pieces and broken byte sequences are left out."""
+        raw = bytearray()
+        for index in ids:
+            if not self._is_text(index):
+                continue
+            piece = self._sp.id_to_piece(index)
+            raw += bytes([int(piece[3:5], 16)]) if self._sp.is_byte(index) else piece.encode()
+        return single_spaced(raw.decode("utf-8", "ignore"))
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """The pieces as they stand in the vocabulary, for display."""
+        return [self._sp.id_to_piece(index) if index < self._size else "<pad>" for index in ids]
+
+    def count_altered(self, lines: Iterable[str]) -> int:
+        """How many lines lose visible content to normalisation, so that the model can never write them as they are.
+
+        Kinds of white space and canonically equal spellings of a letter do not count as visible.
+        """
+        return sum(self._inner_text(line) != visible(line) for line in lines)
+
+    def _is_text(self, index: int) -> bool:
+        return index < self._size and not (self._sp.is_control(index) or self._sp.is_unknown(index))
+
+    def _inner(self, normal: str) -> str:
+        """The text after the SentencePiece model's own rule, with word marks; ours change nothing here."""
+        return cast(str, self._sp.normalize(normal))
+
+    def _inner_text(self, line: str) -> str:
+        return visible(self._inner(self.normalize(line)).replace(WORD_MARK, " "))
+
+    @cached_property
+    def _sampler(self) -> SubwordSampler:
+        return SubwordSampler(self._sp)
+
