@@ -1,0 +1,173 @@
+"""Run a function with a configuration composed from ``conf/`` and the command line.
+
+The one place that knows Hydra: its commands (``key=value``, ``-m`` for sweeps, ``--cfg job``, ``--help``) work as
+documented there, and past this file a configuration is a plain dict. On top of Hydra: paths may hold any
+character, a comma starts no sweep unless ``-m`` says so, and mistakes are one line on stderr and status 2.
+"""
+
+import difflib
+import os
+import re
+import shlex
+import sys
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import hydra
+import yaml
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override, Quote, QuotedString
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
+
+from translator.errors import UserError
+
+CONF = Path(__file__).resolve().parent.parent / "conf"
+_ASSIGNMENT = re.compile(r"(?P<key>\+{0,2}[A-Za-z_][\w./@-]*)=(?P<value>.*)", re.DOTALL)
+
+
+def run(
+    config_name: str,
+    main: Callable[[dict[str, Any]], None],
+    *,
+    path_keys: Collection[str] = (),
+    config_dir: Path = CONF,
+) -> None:
+    """Compose the configuration, call ``main`` with it (with ``-m``: once a combination), and exit.
+
+    ``path_keys`` are the dotted names of values that are text whatever characters they hold; a list of such is
+    written ``[a,b]``. Exit status: 0, 2 after a user's mistake, 130 after an interrupt; any other exception
+    shows its traceback. In a sweep, the configuration's ``variant`` (where it has that key) names the combination,
+    and a mistake in one combination does not stop the others.
+    """
+    # Hydra otherwise cuts tracebacks short and ends with status 1 before anything can be said in one line.
+    os.environ.setdefault("HYDRA_FULL_ERROR", "1")
+    multirun = not {"-m", "--multirun"}.isdisjoint(sys.argv[1:])
+    mistakes: list[str] = []
+
+    def job(composed: DictConfig) -> None:
+        try:
+            main(_plain(composed, swept))
+        except UserError as error:
+            mistakes.append(_report(error))
+
+    try:
+        sys.argv[1:] = [readable(argument, path_keys, multirun) for argument in sys.argv[1:]]
+        swept = [key for key in map(_swept_key, sys.argv[1:]) if key] if multirun else []
+        hydra.main(config_path=str(config_dir), config_name=config_name, version_base="1.3")(job)()
+    except UserError as error:
+        mistakes.append(_report(error))
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
+        mistakes.append(_report(UserError(explain(error))))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    sys.exit(2 if mistakes else 0)
+
+
+def readable(argument: str, path_keys: Collection[str], multirun: bool) -> str:
+    """Return the command line argument as Hydra's grammar reads it: paths quoted where they need it.
+
+    Raises UserError, naming the argument and how to write it, where a value that is no path cannot be read, or is
+    a sweep though none was asked for.
+    """
+    assignment = _ASSIGNMENT.fullmatch(argument)
+    if assignment is None:
+        return argument
+    key, value = assignment["key"], assignment["value"]
+    override = _parse(argument)
+    if key.lstrip("+") in path_keys:
+        return argument if override and _is_text(override, value, multirun) else f"{key}={_quote_paths(value)}"
+    quoted = shlex.quote(f"{key}={_quote(value)}")
+    if override is None:
+        raise UserError(f"cannot read {argument}: if the value is one piece of text, write {quoted}")
+    if override.is_sweep_override() and not multirun:
+        raise UserError(
+            f"{argument} stands for several values: add -m to run once with each, or write {key}=[{value}] for a list, "
+            f"{quoted} for one piece of text"
+        )
+    return argument
+
+
+def explain(error: Exception) -> str:
+    """Say in one line what is wrong with the composed configuration, with the nearest name that exists."""
+    cause = error.__cause__
+    if isinstance(error, MissingConfigException) and error.options:
+        group, _, choice = str(error.missing_cfg_file).rpartition("/")
+        return (
+            f"{group}={choice}: no such choice{_nearest(choice, error.options)}; there are {', '.join(error.options)}"
+        )
+    if isinstance(error, OverrideParseException):
+        return f"cannot read {error.override}: settings are written key=value"
+    if isinstance(cause, ConfigAttributeError | ConfigKeyError) and isinstance(cause.parent_node, DictConfig):
+        known = list(_dotted_keys(OmegaConf.create(cause.parent_node._get_root())))
+        return f"there is no setting {cause.full_key}{_nearest(str(cause.full_key), known)}"
+    return " ".join(str(error).split())
+
+
+def _plain(composed: DictConfig, swept: list[str]) -> dict[str, Any]:
+    try:
+        config = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
+    except MissingMandatoryValue as error:
+        raise UserError(f"{error.full_key} is needed: add {error.full_key}=...") from error
+    except OmegaConfBaseException as error:
+        raise UserError(" ".join(str(error).split())) from error
+    assert isinstance(config, dict)
+    if swept and "variant" in config:
+        chosen = [entry for entry in HydraConfig.get().overrides.task if entry.partition("=")[0] in swept]
+        config["variant"] = "_".join(re.sub(r"[^\w.]+", "-", entry).strip("-") for entry in chosen)
+    return {str(key): value for key, value in config.items()}
+
+
+def _report(error: UserError) -> str:
+    print(f"error: {error}", file=sys.stderr)
+    return str(error)
+
+
+def _parse(argument: str) -> Override | None:
+    try:
+        return OverridesParser.create().parse_override(argument)
+    except HydraException:
+        return None
+
+
+def _swept_key(argument: str) -> str | None:
+    override = _parse(argument)
+    return override.get_key_element() if override and override.is_sweep_override() else None
+
+
+def _is_text(override: Override, value: str, multirun: bool) -> bool:
+    """Whether Hydra reads the value of a path key as what was typed: text, a list of texts, null, a wanted sweep."""
+    if override.is_sweep_override():
+        return multirun
+    read = override.value()
+    if isinstance(read, list):
+        return all(isinstance(item, str) for item in read)
+    return read is None or (isinstance(read, str) and value == value.strip())
+
+
+def _quote_paths(value: str) -> str:
+    if value.startswith("[") and value.endswith("]"):
+        return "[" + ",".join(_quote_paths(item.strip()) for item in value[1:-1].split(",")) + "]"
+    return _quote(os.path.expanduser(value) if value.startswith("~/") else value)
+
+
+def _quote(text: str) -> str:
+    return QuotedString(text=text, quote=Quote.single).with_quotes()
+
+
+def _dotted_keys(config: Any, prefix: str = "") -> Iterator[str]:
+    for key in config if isinstance(config, DictConfig) else ():
+        if (name := f"{prefix}{key}") != "hydra":
+            yield name
+            yield from _dotted_keys(config._get_node(key), f"{name}.")
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    """The nearest known name; also one that ends in what was given, as ``trainer.max_epochs`` for ``max_epochs``."""
+    inside = [key for key in known if key.endswith(f".{name}")]
+    near = inside or difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
