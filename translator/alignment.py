@@ -68,15 +68,8 @@ def extract(matrix: Tensor, mode: str | float, source_start: int = 0, target_sta
     return Alignment([(s + source_start, t + target_start) for s, t in found], weights)
 
 
-def chain(parts: Sequence[Alignment]) -> Alignment:
-    """The alignment of a text whose parts were aligned one by one."""
-    return Alignment(
-        [link for part in parts for link in part.links], [weight for part in parts for weight in part.weights]
-    )
-
-
-def pharaoh(alignment: Alignment, *, soft: bool = False) -> str:
-    """Write links as ``0-0 1-2`` (source-target), or with weights as ``0-0:0.913 1-2:0.402``."""
-    if not soft:
-        return " ".join(f"{s}-{t}" for s, t in alignment.links)
-    return " ".join(f"{s}-{t}:{weight:.3f}" for (s, t), weight in zip(alignment.links, alignment.weights, strict=True))
+def pharaoh(links: Sequence[Link], weights: Sequence[float] | None = None) -> str:
+    """Write links as ``0-0 1-2`` (source-target), or with their weights as ``0-0:0.913 1-2:0.402``."""
+    if weights is None:
+        return " ".join(f"{s}-{t}" for s, t in links)
+    return " ".join(f"{s}-{t}:{weight:.3f}" for (s, t), weight in zip(links, weights, strict=True))

@@ -9,6 +9,7 @@ from translator.errors import UserError
 
 ON_LONG = ("split", "crop", "error")
 PRECISIONS = ("float32", "bf16", "fp16")
+FORMATS = ("text", "tsv", "json")
 DEVICES = ("auto", "cpu", "cuda")
 #: Pieces a generated sentence may always have on top of the ratio: short sentences grow the most.
 EXTRA_PIECES = 10
@@ -91,6 +92,8 @@ class TranslateOptions:
         one_of("on_long", self.on_long, ON_LONG)
 
     def _check_alignments(self) -> None:
+        if self.alignments is None and (self.align_layer, self.align_heads, self.subwords) != (None, None, False):
+            raise UserError("align_layer, align_heads and subwords need alignments: add --alignments")
         if isinstance(self.alignments, str):
             one_of("alignments", self.alignments, ("hard", "soft"), " or a number between 0 and 1")
         elif self.alignments is not None and not 0.0 < self.alignments <= 1.0:

@@ -1,0 +1,122 @@
+"""The command ``translate``. See `translator.arguments` for its flags."""
+
+import argparse
+import logging
+import os
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING
+
+from translator.arguments import parse
+from translator.errors import UserError
+from translator.options import TranslateOptions
+from translator.streams import LOT, LineReader, LineWriter, open_input, refuse_same_file, say
+
+if TYPE_CHECKING:
+    from translator.inference import Translator
+
+log = logging.getLogger(__name__)
+
+MISTAKE, INTERRUPTED, READER_GONE = 2, 130, 141
+
+
+def main(arguments: Sequence[str] | None = None, *, lot: int = LOT) -> int:
+    """Run the command -> exit status; ``lot`` is the number of lines that are read before they are sorted."""
+    try:
+        found, options = parse(arguments)
+        _log_to_stderr(found.quiet)
+        _run(found, options, lot)
+    except UserError as error:
+        say(f"error: {error}")
+        return MISTAKE
+    except KeyboardInterrupt:
+        say("interrupted; the lines written so far are whole")
+        return INTERRUPTED
+    except BrokenPipeError:
+        return READER_GONE
+    return 0
+
+
+def _run(found: argparse.Namespace, options: TranslateOptions, lot: int) -> None:
+    targets = [found.output] + ([found.alignments_output] if found.alignments_output else [])
+    for target in targets:
+        refuse_same_file(found.input, target)
+    if len(targets) == 2 and os.path.abspath(targets[0]) == os.path.abspath(targets[1]):
+        raise UserError("--output and --alignments-output name the same file")
+    source = open_input(found.input)
+    translator = _load(found)
+    with ExitStack() as stack:
+        writer, *links = [stack.enter_context(closing(LineWriter(target))) for target in targets]
+        name = "standard input" if found.input == "-" else found.input
+        _translate(LineReader(source, name, lot), writer, links, translator, found, options)
+
+
+def _translate(
+    reader: LineReader,
+    writer: LineWriter,
+    links: list[LineWriter],
+    translator: "Translator",
+    found: argparse.Namespace,
+    options: TranslateOptions,
+) -> None:
+    from translator.formats import Layout, lines_of, link_lines
+    from translator.inference import warn_of_cuts
+
+    layout = Layout.of(options, found.format, found.scores, links_inline=not links)
+    started, done, cut = time.monotonic(), 0, 0
+    for lines in reader.lots():
+        translations = _guarded(translator, lines, options, done)
+        numbered = list(enumerate(zip(translations, lines, strict=True), done))
+        writer.write([line for index, (t, source) in numbered for line in lines_of(t, index, source, layout)])
+        for file in links:
+            file.write([line for t in translations for line in link_lines(t, layout)])
+        done += len(lines)
+        cut += sum(not t.finished for t in translations)
+    warn_of_cuts(cut, done)
+    log.info("%d lines in %.1f s", done, time.monotonic() - started)
+
+
+def _guarded(translator: "Translator", lines: list[str], options: TranslateOptions, done: int):  # type: ignore[no-untyped-def]
+    """Translate a lot, telling what to do when memory runs out."""
+    try:
+        return translator.translate_lines(lines, options, first_line=done)
+    except (RuntimeError, MemoryError) as error:
+        if isinstance(error, MemoryError) or "memory" in str(error):
+            raise UserError(
+                f"not enough memory for a batch; try --batch-tokens {max(options.batch_tokens // 4, 1)}"
+            ) from error
+        raise
+
+
+def _load(found: argparse.Namespace) -> "Translator":
+    from translator.checkpoint import newest_bundle
+    from translator.inference import Translator
+
+    directory = found.model
+    if directory is None:
+        directory = newest_bundle()
+        log.info("using the newest model, %s", directory)
+    return Translator.load(directory, found.device, found.precision, found.threads)
+
+
+def _log_to_stderr(quiet: bool) -> None:
+    """Messages of the whole package go to stderr and nowhere else."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines())
+    logger = logging.getLogger("translator")
+    logger.handlers[:] = [handler]
+    logger.setLevel(logging.WARNING if quiet else logging.INFO)
+
+
+class _Lines(logging.Formatter):
+    """``translate: message``, and what is more than information says so."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        level = "" if record.levelno < logging.WARNING else f"{record.levelname.lower()}: "
+        return f"translate: {level}{' '.join(record.getMessage().split())}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
