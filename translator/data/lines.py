@@ -24,11 +24,13 @@ WORD_MARK = "\u2581"  # SentencePiece's own sign for a space: in text it is read
 class _Gzip(gzip.GzipFile):
     """A gzip reader that closes the file below it too, which GzipFile leaves open."""
 
+    def __init__(self, below: BinaryIO):
+        super().__init__(fileobj=below, mode="rb")
+        self._below = below
+
     def close(self) -> None:
-        below = self.fileobj
         super().close()
-        if below is not None:
-            below.close()
+        self._below.close()
 
 
 def open_binary(path: str | PathLike[str]) -> BinaryIO:
@@ -45,7 +47,7 @@ def open_binary(path: str | PathLike[str]) -> BinaryIO:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
     if start != GZIP_MAGIC:
         return file
-    return cast(BinaryIO, _Gzip(fileobj=file, mode="rb"))
+    return cast("BinaryIO", _Gzip(file))
 
 
 def read_records(stream: BinaryIO) -> Iterator[bytes]:

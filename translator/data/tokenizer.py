@@ -67,9 +67,9 @@ class Tokenizer:
         Names of control pieces in the text (`</s>`) are plain characters; characters never seen in training give
         unk, a run of them one unk.
         """
-        return cast(list[int], self._sp.encode(self.normalize(text)))
+        return cast("list[int]", self._sp.encode(self.normalize(text)))
 
-    def encode_sampled(self, text: str, rng: random.Random, strength: float) -> list[int]:
+    def encode_sampled(self, text: str, rng: random.Random, strength: float = 0.1) -> list[int]:
         """Ids of one random segmentation of a line, for training only; all randomness comes from `rng`.
 
         `strength`: for BPE the probability that a merge is skipped, for unigram the exponent on the probabilities of
@@ -88,7 +88,7 @@ class Tokenizer:
         for index, word in enumerate(USER_WORD.findall(text)):
             owners += [index] * len(self._inner(self.normalize(word)).replace(WORD_MARK, " ").split())
         normal = self.normalize(text)
-        ids = cast(list[int], self._sp.encode(normal))
+        ids = cast("list[int]", self._sp.encode(normal))
         begun = -1 if self._inner(normal).startswith(WORD_MARK) else 0  # inner words begun before this piece, less one
         words: list[int] = []
         for piece in self._sp.encode(normal, out_type=str):
@@ -123,7 +123,7 @@ class Tokenizer:
 
     def _inner(self, normal: str) -> str:
         """The text after the SentencePiece model's own rule, with word marks; ours change nothing here."""
-        return cast(str, self._sp.normalize(normal))
+        return cast("str", self._sp.normalize(normal))
 
     def _inner_text(self, line: str) -> str:
         return visible(self._inner(self.normalize(line)).replace(WORD_MARK, " "))
@@ -131,4 +131,3 @@ class Tokenizer:
     @cached_property
     def _sampler(self) -> SubwordSampler:
         return SubwordSampler(self._sp)
-

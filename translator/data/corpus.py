@@ -1,0 +1,202 @@
+"""Parallel text for training and evaluation: the embedded corpus, Multi30k, files, or any set on the Hub."""
+
+import hashlib
+import logging
+import random
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from translator.data.parallel import ParallelText, read_multi30k, read_parallel
+from translator.data.tables import TABLE_READERS, Sides, sides
+from translator.errors import UserError
+
+logger = logging.getLogger("translator")
+
+Config = Mapping[str, Any]
+
+HUB_SPLITS = {"train": "train", "valid": "validation", "test": "test"}
+OFFLINE = "where it can't be reached: data.root=DIRECTORY for local Multi30k files, data=files, or data=pocket"
+CARVING_SEED = 0  # the same pairs in every run, whatever the run's own seed
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What a run learns from and is measured on.
+
+    `train` has no pair with a blank side. `valid` and `tests` are untouched: no reference altered, no line left out.
+    `tests` begins with "test" where there is one. `fingerprint`: SHA-256 of every line of every part.
+    """
+
+    train: ParallelText
+    valid: ParallelText
+    tests: dict[str, ParallelText]
+    source_lang: str
+    target_lang: str
+    fingerprint: str
+
+
+def load_corpus(config: Config) -> Corpus:
+    """Reads all parts of a corpus. The keys of `config`, and what they mean, stand in conf/data.
+
+    Raises UserError for whatever is missing, malformed, or of unequal length.
+    """
+    read = _reader(config)
+    train, valid = _wanted(read, config, "train"), _wanted(read, config, "valid")
+    tests = {name: text for name in ("test", "test_unseen") if (text := read(config, name)) is not None}
+    used = train.without_blank_sides()
+    logger.info("train: %d pairs used, %d dropped for a blank side", len(used), used.dropped)
+    for name, text in (("train", used), ("valid", valid.without_blank_sides())):
+        if not len(text):
+            raise UserError(f"the {name} part of the data has no pair with text on both sides")
+    fingerprint = _fingerprint({"train": train, "valid": valid, **tests})
+    return Corpus(used, valid, tests, config["source"], config["target"], fingerprint)
+
+
+def load_split(config: Config, split: str) -> ParallelText:
+    """Reads one part ("train", "valid", "test", for pocket also "test_unseen") and leaves it as it is.
+
+    Raises UserError as `load_corpus` does, and where the corpus has no such part.
+    """
+    return _wanted(_reader(config), config, split)
+
+
+def _reader(config: Config) -> Callable[[Config, str], ParallelText | None]:
+    readers = {"pocket": _pocket, "multi30k": _multi30k, "files": _files, "hub": _hub}
+    if config["kind"] not in readers:
+        raise UserError(f"data.kind is {config['kind']!r}; it must be one of {', '.join(readers)}")
+    return readers[config["kind"]]
+
+
+def _wanted(read: Callable[[Config, str], ParallelText | None], config: Config, split: str) -> ParallelText:
+    text = read(config, split)
+    if text is None:
+        raise UserError(f"this corpus has no {split} part; give one with data.{split} (data={config['kind']})")
+    return text
+
+
+def _fingerprint(parts: Mapping[str, ParallelText]) -> str:
+    digest = hashlib.sha256()
+    for name, text in parts.items():
+        for side in (text.sources, text.targets):
+            digest.update(f"{name} {len(side)}\n".encode())
+            digest.update("\n".join(side).encode())
+    return digest.hexdigest()
+
+
+# The embedded corpus
+
+
+def _pocket(config: Config, split: str) -> ParallelText | None:
+    from translator.data.pocket import generate
+
+    languages = (config["source"], config["target"])
+    if languages not in {("en", "de"), ("de", "en")}:
+        raise UserError(f"data=pocket is English and German; data.source={languages[0]} data.target={languages[1]}")
+    sizes = {"train": "train_size", "valid": "valid_size", "test": "test_size", "test_unseen": "test_size"}
+    if split not in sizes:
+        return None
+    pairs = generate(split, config[sizes[split]], config["seed"])
+    english, german = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    return ParallelText(english, german) if languages[0] == "en" else ParallelText(german, english)
+
+
+# Local files
+
+
+def _multi30k(config: Config, split: str) -> ParallelText | None:
+    if config.get("root") is None:
+        return _hub(config, split)
+    if split not in HUB_SPLITS:
+        return None
+    return read_multi30k(Path(config["root"]), split, config["source"], config["target"])
+
+
+def _files(config: Config, split: str) -> ParallelText | None:
+    paths = config.get(split)
+    if paths is None:
+        return None
+    if isinstance(paths, str):
+        return ParallelText(*_table(paths, _columns(config)))
+    if len(paths) != 2:
+        raise UserError(f"data.{split} names {len(paths)} files; it takes [SOURCE,TARGET] or one table")
+    return read_parallel(*paths)
+
+
+def _table(path: str, columns: tuple[str, str]) -> Sides:
+    kind = Path(path.removesuffix(".gz")).suffix.lower()
+    if kind == ".parquet":
+        return _parquet(path, columns)
+    if kind not in TABLE_READERS:
+        known = ", ".join([*TABLE_READERS, ".parquet"])
+        raise UserError(f"{path}: a table ends in {known}; two parallel files are given as [SOURCE,TARGET]")
+    return TABLE_READERS[kind](path, columns)
+
+
+def _columns(config: Config) -> tuple[str, str]:
+    source, target = config.get("source_column"), config.get("target_column")
+    return source or config["source"], target or config["target"]
+
+
+def _parquet(path: str, columns: tuple[str, str]) -> Sides:
+    """Through a link with a plain name, because the library expands brackets in paths, and a cache of its own."""
+    from datasets import Dataset
+
+    if not Path(path).is_file():
+        raise UserError(f"cannot read {path}: no such file")
+    with tempfile.TemporaryDirectory() as directory:
+        link = Path(directory, "table.parquet")
+        link.symlink_to(Path(path).absolute())
+        try:
+            rows = Dataset.from_parquet(str(link), cache_dir=directory, keep_in_memory=True)
+        except Exception as error:
+            raise UserError(f"{path}: not a readable Parquet file ({_one_line(error)})") from error
+        return sides(((f"{path}, row {number}", row) for number, row in enumerate(rows, 1)), columns)
+
+
+# The Hub
+
+
+def _hub(config: Config, split: str) -> ParallelText | None:
+    names = {**HUB_SPLITS, **(config.get("splits") or {})}
+    if split not in HUB_SPLITS:
+        return None
+    data = _load_dataset(config["path"], config.get("name"), config.get("revision"))
+    for part, name in names.items():
+        if name not in data and name is not None and (part == "train" or name != HUB_SPLITS.get(part)):
+            raise UserError(f"{config['path']} has no split {name!r}, only {', '.join(data)}; set data.splits.{part}")
+    if names["valid"] in data or split == "test":
+        return _pairs(config, data[names[split]]) if names[split] in data else None
+    return _carved(_pairs(config, data[names["train"]]), split, config["valid_size"])
+
+
+def _load_dataset(path: str, name: str | None, revision: str | None) -> Any:
+    """Downloads or opens a data set, without running code from it. A local one is read anew, not from a cache."""
+    import datasets
+
+    with tempfile.TemporaryDirectory() as directory:
+        cache = directory if Path(path).exists() else None
+        try:
+            return datasets.load_dataset(path, name, revision=revision, cache_dir=cache, keep_in_memory=True)
+        except Exception as error:
+            raise UserError(f"cannot load the data set {path}: {_one_line(error)}; {OFFLINE}") from error
+
+
+def _pairs(config: Config, rows: Any) -> ParallelText:
+    named = ((f"{config['path']}, row {number}", row) for number, row in enumerate(rows, 1))
+    return ParallelText(*sides(named, _columns(config)))
+
+
+def _carved(train: ParallelText, split: str, valid_size: int) -> ParallelText:
+    """Training or validation part of a set without a validation part: `valid_size` pairs drawn from its training."""
+    if valid_size >= len(train):
+        raise UserError(f"data.valid_size={valid_size} leaves nothing of {len(train)} training pairs")
+    drawn = set(random.Random(CARVING_SEED).sample(range(len(train)), valid_size))
+    kept = [index for index in range(len(train)) if (index in drawn) == (split == "valid")]
+    return ParallelText([train.sources[index] for index in kept], [train.targets[index] for index in kept])
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
