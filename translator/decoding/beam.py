@@ -8,7 +8,7 @@ from torch import Tensor
 
 from translator.decoding.candidates import IMPOSSIBLE, best_candidates, forbid
 from translator.decoding.greedy import greedy_search
-from translator.decoding.hypothesis import Hypothesis, attainable, make_hypothesis
+from translator.decoding.hypothesis import Hypothesis, attainable, check_length_penalty, make_hypothesis
 from translator.decoding.state import S, Step
 from translator.errors import UserError
 
@@ -30,10 +30,11 @@ def beam_search(
       and all are ranked together.
     It then leaves the batch, so results do not depend on the neighbours. A beam of one is greedy search.
 
-    Raises UserError unless 1 <= n_best <= beam_size.
+    Raises UserError unless 1 <= n_best <= beam_size, and for a length_penalty beyond -10 to 10.
     """
     if not 1 <= n_best <= beam_size:
         raise UserError(f"n_best is {n_best} and beam_size {beam_size}: choose 1 <= n_best <= beam_size")
+    check_length_penalty(length_penalty)
     if beam_size == 1:
         return greedy_search(
             step, state, max_lengths, bos_id=bos_id, eos_id=eos_id, length_penalty=length_penalty,

@@ -1,7 +1,10 @@
 """What a search returns, and the one length penalty there is."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from translator.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,13 @@ def length_normalised(log_prob: float, length: int, alpha: float) -> float:
 
     alpha 0 ranks by probability, 1 by the mean per token; negative values favour short output further.
     """
-    return log_prob / max(length, 1) ** alpha
+    return log_prob / math.pow(max(length, 1), alpha)
+
+
+def check_length_penalty(alpha: float) -> None:
+    """Raises UserError for an exponent beyond all use, whose powers of a length could leave the floats."""
+    if not -10 <= alpha <= 10:
+        raise UserError(f"length_penalty is {alpha}: choose an exponent between -10 and 10, such as 0, 0.6 or 1")
 
 
 def attainable(log_prob: float, length: int, limit: int, alpha: float) -> float:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from translator.decoding.candidates import IMPOSSIBLE, forbid
-from translator.decoding.hypothesis import Hypothesis, make_hypothesis
+from translator.decoding.hypothesis import Hypothesis, check_length_penalty, make_hypothesis
 from translator.decoding.state import S, Step
 
 # choose(log_probs (R, V), paths of the rows) -> (R,), the token each path takes
@@ -48,9 +48,10 @@ def follow(
 ) -> list[list[Hypothesis]]:  # fmt: skip
     """Let `width` paths a sentence grow to their ends, each by what `choose` picks.
 
-    max_lengths (B,): generated tokens, end of sentence included. Returns `width` hypotheses a sentence,
+    max_lengths (B,) >= 1: generated tokens, end of sentence included. Returns `width` hypotheses a sentence,
     best score first. A sentence's results do not depend on the other sentences.
     """
+    check_length_penalty(length_penalty)
     paths = [_Path(limit) for limit in max_lengths.tolist() for _ in range(width)]
     rows = torch.arange(len(max_lengths), device=max_lengths.device)[:, None].expand(-1, width)
     if width > 1:

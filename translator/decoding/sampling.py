@@ -25,7 +25,7 @@ def sample(
     comes from its own seed, so that it is drawn alike in any batch; sample i is the same for any n_best.
     Limits and bans as in greedy_search.
 
-    Raises UserError for temperature <= 0, top_k < 0, top_p outside (0, 1] or n_best < 1.
+    Raises UserError for a temperature outside [0.01, 100], top_k < 0, top_p outside (0, 1] or n_best < 1.
     """
     _check(temperature, top_k, top_p, n_best)
     chance = [random.Random(f"{seed}/{i}") for seed in seeds for i in range(n_best)]
@@ -41,8 +41,8 @@ def sample(
 
 
 def _check(temperature: float, top_k: int, top_p: float, n_best: int) -> None:
-    if not temperature > 0:
-        raise UserError(f"temperature is {temperature}: choose one above 0, or greedy search for the limit 0")
+    if not 0.01 <= temperature <= 100:
+        raise UserError(f"temperature is {temperature}: choose one between 0.01 and 100 (1: as the model has it)")
     if top_k < 0:
         raise UserError(f"top_k is {top_k}: choose a number of tokens, or 0 for all of them")
     if not 0 < top_p <= 1:

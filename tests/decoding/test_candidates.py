@@ -1,0 +1,56 @@
+import pytest
+import torch
+
+from tests.decoding.models import NEVER
+from translator.decoding.candidates import best_candidates, forbid
+
+
+@pytest.mark.parametrize("vocabulary", [5, 63, 64, 65, 128, 211])
+@pytest.mark.parametrize("count", [1, 2, 7, 40])
+def test_the_best_candidates_are_those_of_a_full_sort(vocabulary, count):
+    generator = torch.Generator().manual_seed(vocabulary)
+    log_probs = torch.randn(2 * 3, vocabulary, generator=generator)
+    scores = torch.randn(2, 3, generator=generator)
+    total = (log_probs.view(2, 3, vocabulary) + scores[:, :, None]).flatten(1)
+    values, places = total.sort(descending=True)
+    best, beam, token = best_candidates(log_probs, scores, count)
+    count = min(count, 3 * vocabulary)
+    assert best.shape == (2, count)
+    torch.testing.assert_close(best, values[:, :count], rtol=0, atol=0)
+    assert torch.equal(beam * vocabulary + token, places[:, :count])
+
+
+def test_neighbouring_best_tokens_in_one_block_are_all_found():
+    log_probs = torch.full((1, 256), -9.0)
+    log_probs[0, 70:75] = torch.tensor([-1.0, -2.0, -3.0, -4.0, -5.0])
+    _, _, token = best_candidates(log_probs, torch.zeros(1, 1), 5)
+    assert token.tolist() == [[70, 71, 72, 73, 74]]
+
+
+def test_candidates_that_are_impossible_come_last_and_stay_in_the_vocabulary():
+    log_probs = torch.full((2, 67), NEVER)
+    log_probs[1, 66] = -1.0
+    best, beam, token = best_candidates(log_probs, torch.tensor([[NEVER, -2.0]]), 9)
+    assert (best[0, 0].item(), beam[0, 0].item(), token[0, 0].item()) == (-3.0, 1, 66)
+    assert best[0, 1:].eq(NEVER).all()
+    assert token.lt(67).all()
+
+
+def test_banned_tokens_are_impossible_and_the_others_untouched():
+    log_probs = torch.randn(3, 7)
+    before = log_probs.clone()
+    forbid(log_probs, (1, 5), torch.empty(3, 0, dtype=torch.long), 0)
+    assert log_probs[:, [1, 5]].eq(NEVER).all()
+    assert torch.equal(log_probs[:, [0, 2, 3, 4, 6]], before[:, [0, 2, 3, 4, 6]])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_exactly_the_tokens_that_complete_a_known_ngram_are_forbidden(n):
+    history = torch.randint(0, 3, (11, 13), generator=torch.Generator().manual_seed(n))
+    for length in range(14):
+        log_probs = torch.zeros(11, 5)
+        forbid(log_probs, (), history[:, :length], n)
+        for row, ids in enumerate(history[:, :length].tolist()):
+            known = {tuple(ids[i : i + n]) for i in range(length - n + 1)}
+            repeats = {token for token in range(5) if (*ids[length - n + 1 :], token) in known}
+            assert set(log_probs[row].isinf().nonzero().flatten().tolist()) == repeats
