@@ -4,12 +4,14 @@ import json
 import logging
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from translator.errors import UserError
-from translator.evaluation import Scores, evaluate
+from translator.evaluation import Scores, evaluate, measure
 
 HYPOTHESES = [
     "the small dog runs over the green grass",
@@ -28,9 +30,7 @@ SECOND = [
 ]
 
 
-def assert_equal_to_command(
-    folder: Path, scores: Scores, hypotheses: list[str], *reference_sets: list[str]
-) -> None:
+def assert_equal_to_command(folder: Path, scores: Scores, hypotheses: list[str], *reference_sets: list[str]) -> None:
     """Compare score (to 2 decimals) and signature of each metric with what the sacrebleu command gives."""
     paths = [folder / f"{number}.txt" for number in range(1 + len(reference_sets))]
     for path, lines in zip(paths, (hypotheses, *reference_sets), strict=True):
@@ -38,9 +38,7 @@ def assert_equal_to_command(
     command = [sys.executable, "-m", "sacrebleu", *map(str, paths[1:]), "-i", str(paths[0]), "-w", "4"]
     for keys, options in ((("bleu", "chrf", "ter"), []), (("bleu_lowercased",), ["-lc"])):
         metrics = ["-m", *[key.partition("_")[0] for key in keys]]
-        printed = json.loads(
-            subprocess.run([*command, *metrics, *options], check=True, capture_output=True).stdout
-        )
+        printed = json.loads(subprocess.run([*command, *metrics, *options], check=True, capture_output=True).stdout)
         for key, found in zip(keys, printed if isinstance(printed, list) else [printed], strict=True):
             assert getattr(scores, key) == pytest.approx(found["score"], abs=0.005), key
             assert scores.signature[key] == f"{found['name']}|{found['signature']}"
@@ -83,9 +81,7 @@ def test_only_empty_translations_score_zero() -> None:
 
 @pytest.mark.parametrize(("hypotheses", "references"), [(3, 2), (2, 3)])
 def test_different_lengths_are_refused_with_both_counts(hypotheses: int, references: int) -> None:
-    with pytest.raises(
-        UserError, match=rf"^{hypotheses} translations but {references} lines in the reference"
-    ):
+    with pytest.raises(UserError, match=rf"^{hypotheses} translations but {references} lines in the reference"):
         evaluate(HYPOTHESES[:hypotheses], FIRST[:references])
 
 
@@ -100,9 +96,7 @@ def test_nothing_to_score_is_refused() -> None:
 
 
 def test_tokenised_text_is_warned_of_on_stderr() -> None:
-    program = (
-        "from translator.evaluation import evaluate; lines = ['it runs .'] * 100; evaluate(lines, lines)"
-    )
+    program = "from translator.evaluation import evaluate; lines = ['it runs .'] * 100; evaluate(lines, lines)"
     result = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert "forgot to detokenize" in result.stderr
     assert result.stderr.count("forgot to detokenize") == 1
@@ -128,3 +122,18 @@ def test_scores_become_a_json_object() -> None:
     assert values["signature"].keys() == {"bleu", "bleu_lowercased", "chrf", "ter"}
     assert "case:lc" in values["signature"]["bleu_lowercased"]
     assert "case:mixed" in values["signature"]["bleu"]
+
+
+def test_measuring_translates_once_and_adds_speed_to_the_scores() -> None:
+    calls = []
+
+    def translate(lines: Sequence[str]) -> list[str]:
+        calls.append(list(lines))
+        time.sleep(0.01)
+        return HYPOTHESES
+
+    hypotheses, metrics = measure(translate, ["a", "b", "c"], FIRST)
+    assert (hypotheses, calls) == (HYPOTHESES, [["a", "b", "c"]])
+    assert all(metrics[key] == value for key, value in evaluate(HYPOTHESES, FIRST).to_dict().items())
+    assert metrics["seconds"] >= 0.01
+    assert metrics["sentences_per_second"] == pytest.approx(3 / metrics["seconds"])
