@@ -16,9 +16,11 @@ from translator.errors import UserError
 logger = logging.getLogger("translator")
 
 Config = Mapping[str, Any]
+Reader = Callable[[str], ParallelText | None]  # from the name of a part to its pairs; None: there is no such part
 
 HUB_SPLITS = {"train": "train", "valid": "validation", "test": "test"}
 OFFLINE = "where it can't be reached: data.root=DIRECTORY for local Multi30k files, data=files, or data=pocket"
+CARVED = ("train", "valid")  # the parts that come out of the training split where that is all there is
 CARVING_SEED = 0  # the same pairs in every run, whatever the run's own seed
 
 
@@ -44,8 +46,8 @@ def load_corpus(config: Config) -> Corpus:
     Raises UserError for whatever is missing, malformed, or of unequal length.
     """
     read = _reader(config)
-    train, valid = _wanted(read, config, "train"), _wanted(read, config, "valid")
-    tests = {name: text for name in ("test", "test_unseen") if (text := read(config, name)) is not None}
+    train, valid = _wanted(read, "train"), _wanted(read, "valid")
+    tests = {name: text for name in ("test", "test_unseen") if (text := read(name)) is not None}
     used = train.without_blank_sides()
     logger.info("train: %d pairs used, %d dropped for a blank side", len(used), used.dropped)
     for name, text in (("train", used), ("valid", valid.without_blank_sides())):
@@ -60,20 +62,21 @@ def load_split(config: Config, split: str) -> ParallelText:
 
     Raises UserError as `load_corpus` does, and where the corpus has no such part.
     """
-    return _wanted(_reader(config), config, split)
+    return _wanted(_reader(config), split)
 
 
-def _reader(config: Config) -> Callable[[Config, str], ParallelText | None]:
-    readers = {"pocket": _pocket, "multi30k": _multi30k, "files": _files, "hub": _hub}
-    if config["kind"] not in readers:
-        raise UserError(f"data.kind is {config['kind']!r}; it must be one of {', '.join(readers)}")
-    return readers[config["kind"]]
+def _reader(config: Config) -> Reader:
+    kinds: dict[str, Callable[[Config], Reader]]
+    kinds = {"pocket": _pocket, "multi30k": _multi30k, "files": _files, "hub": _hub}
+    if config["kind"] not in kinds:
+        raise UserError(f"data.kind is {config['kind']!r}; it must be one of {', '.join(kinds)}")
+    return kinds[config["kind"]](config)
 
 
-def _wanted(read: Callable[[Config, str], ParallelText | None], config: Config, split: str) -> ParallelText:
-    text = read(config, split)
+def _wanted(read: Reader, split: str) -> ParallelText:
+    text = read(split)
     if text is None:
-        raise UserError(f"this corpus has no {split} part; give one with data.{split} (data={config['kind']})")
+        raise UserError(f"this corpus has no {split} part; give one with data.{split}=...")
     return text
 
 
@@ -89,40 +92,45 @@ def _fingerprint(parts: Mapping[str, ParallelText]) -> str:
 # The embedded corpus
 
 
-def _pocket(config: Config, split: str) -> ParallelText | None:
+def _pocket(config: Config) -> Reader:
     from translator.data.pocket import generate
 
     languages = (config["source"], config["target"])
     if languages not in {("en", "de"), ("de", "en")}:
-        raise UserError(f"data=pocket is English and German; data.source={languages[0]} data.target={languages[1]}")
+        raise UserError(f"data=pocket is English and German, not data.source={languages[0]} data.target={languages[1]}")
     sizes = {"train": "train_size", "valid": "valid_size", "test": "test_size", "test_unseen": "test_size"}
-    if split not in sizes:
-        return None
-    pairs = generate(split, config[sizes[split]], config["seed"])
-    english, german = [pair.source for pair in pairs], [pair.target for pair in pairs]
-    return ParallelText(english, german) if languages[0] == "en" else ParallelText(german, english)
+
+    def read(split: str) -> ParallelText | None:
+        if split not in sizes:
+            return None
+        pairs = generate(split, config[sizes[split]], config["seed"])
+        english, german = [pair.source for pair in pairs], [pair.target for pair in pairs]
+        return ParallelText(english, german) if languages[0] == "en" else ParallelText(german, english)
+
+    return read
 
 
 # Local files
 
 
-def _multi30k(config: Config, split: str) -> ParallelText | None:
+def _multi30k(config: Config) -> Reader:
     if config.get("root") is None:
-        return _hub(config, split)
-    if split not in HUB_SPLITS:
-        return None
-    return read_multi30k(Path(config["root"]), split, config["source"], config["target"])
+        return _hub(config)
+    return lambda split: read_multi30k(Path(config["root"]), split, config["source"], config["target"])
 
 
-def _files(config: Config, split: str) -> ParallelText | None:
-    paths = config.get(split)
-    if paths is None:
-        return None
-    if isinstance(paths, str):
-        return ParallelText(*_table(paths, _columns(config)))
-    if len(paths) != 2:
-        raise UserError(f"data.{split} names {len(paths)} files; it takes [SOURCE,TARGET] or one table")
-    return read_parallel(*paths)
+def _files(config: Config) -> Reader:
+    def read(split: str) -> ParallelText | None:
+        paths = config.get(split)
+        if paths is None:
+            return None
+        if isinstance(paths, str):
+            return ParallelText(*_table(paths, _columns(config)))
+        if len(paths) != 2:
+            raise UserError(f"data.{split} names {len(paths)} files; it takes [SOURCE,TARGET] or one table")
+        return read_parallel(*paths)
+
+    return read
 
 
 def _table(path: str, columns: tuple[str, str]) -> Sides:
@@ -141,7 +149,10 @@ def _columns(config: Config) -> tuple[str, str]:
 
 
 def _parquet(path: str, columns: tuple[str, str]) -> Sides:
-    """Through a link with a plain name, because the library expands brackets in paths, and a cache of its own."""
+    """Through a link with a plain name, as the library expands brackets in paths, and with a cache of its own.
+
+    The library's lasting cache takes a file for unchanged as long as its time stamp is.
+    """
     from datasets import Dataset
 
     if not Path(path).is_file():
@@ -159,29 +170,33 @@ def _parquet(path: str, columns: tuple[str, str]) -> Sides:
 # The Hub
 
 
-def _hub(config: Config, split: str) -> ParallelText | None:
+def _hub(config: Config) -> Reader:
     names = {**HUB_SPLITS, **(config.get("splits") or {})}
-    if split not in HUB_SPLITS:
-        return None
-    data = _load_dataset(config["path"], config.get("name"), config.get("revision"))
+    data = _load_dataset(config)
     for part, name in names.items():
         if name not in data and name is not None and (part == "train" or name != HUB_SPLITS.get(part)):
             raise UserError(f"{config['path']} has no split {name!r}, only {', '.join(data)}; set data.splits.{part}")
-    if names["valid"] in data or split == "test":
-        return _pairs(config, data[names[split]]) if names[split] in data else None
-    return _carved(_pairs(config, data[names["train"]]), split, config["valid_size"])
+
+    def read(split: str) -> ParallelText | None:
+        if names.get(split) in data and (split != "train" or names["valid"] in data):
+            return _pairs(config, data[names[split]])
+        return _carved(_pairs(config, data[names["train"]]), split, config["valid_size"]) if split in CARVED else None
+
+    return read
 
 
-def _load_dataset(path: str, name: str | None, revision: str | None) -> Any:
-    """Downloads or opens a data set, without running code from it. A local one is read anew, not from a cache."""
+def _load_dataset(config: Config) -> Mapping[str, Any]:
+    """All splits of a data set, without running code from it; a local one is read anew, not taken from a cache."""
     import datasets
 
+    path, name, revision = config["path"], config.get("name"), config.get("revision")
     with tempfile.TemporaryDirectory() as directory:
         cache = directory if Path(path).exists() else None
         try:
-            return datasets.load_dataset(path, name, revision=revision, cache_dir=cache, keep_in_memory=True)
+            splits = datasets.load_dataset(path, name, revision=revision, cache_dir=cache, keep_in_memory=True)
         except Exception as error:
             raise UserError(f"cannot load the data set {path}: {_one_line(error)}; {OFFLINE}") from error
+    return dict(splits)
 
 
 def _pairs(config: Config, rows: Any) -> ParallelText:
