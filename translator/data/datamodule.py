@@ -1,120 +1,36 @@
-"""Tokenised pairs in memory, and the loaders that hand them to the trainer in batches."""
+"""The loaders that hand batches to the trainer, and go on exactly where a checkpoint was made."""
 
 from __future__ import annotations
 
 import logging
-import random
-from array import array
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import torch
 from lightning.pytorch import LightningDataModule
 
 from translator.data.batching import Batch, Pair, TokenBudgetSampler, collate, padding_share, sorted_batches
+from translator.data.dataset import Encoder, ParallelDataset
 from translator.errors import UserError
 
 if TYPE_CHECKING:
-    from translator.data.corpus import Corpus, ParallelText
+    from translator.data.corpus import Corpus
 
 logger = logging.getLogger("translator")
 
 
-class Encoder(Protocol):
-    """What batching needs of a tokenizer."""
-
-    pad_id: int
-    bos_id: int
-    eos_id: int
-
-    def encode(self, text: str) -> list[int]:
-        """Piece ids, always the same for a text."""
-
-    def encode_sampled(self, text: str, rng: random.Random) -> list[int]:
-        """Piece ids of one segmentation drawn at random."""
-
-
-class _FlatIds:
-    """Many id lists in one array of 4 bytes an id; a list of lists takes ten times as much."""
-
-    def __init__(self) -> None:
-        self._ids = array("i")
-        self._ends = array("q", [0])
-
-    def append(self, ids: Sequence[int]) -> None:
-        self._ids.extend(ids)
-        self._ends.append(len(self._ids))
-
-    def __len__(self) -> int:
-        return len(self._ends) - 1
-
-    def __getitem__(self, index: int) -> list[int]:
-        return self._ids[self._ends[index] : self._ends[index + 1]].tolist()
-
-
-class ParallelDataset:
-    """Pairs of piece ids, tokenised once; with `sampling`, segmented anew for every epoch.
-
-    Pairs with a side without pieces or, where `max_length` is set, with more than `max_length` are left out; `blank`
-    and `too_long` count them. Sampled segmentations depend on (seed, epoch, pair) alone, so neither the order of
-    batches nor a resume changes them. Lengths are those of the deterministic pieces, plus one for eos: a sampled
-    pair may come out longer, cut to `max_length`.
-    """
-
-    def __init__(
-        self,
-        text: ParallelText,
-        tokenizer: Encoder,
-        *,
-        max_length: int | None = None,
-        sampling: bool = False,
-        seed: int = 0,
-    ) -> None:
-        self._text, self._tokenizer = text, tokenizer
-        self._max_length, self._sampling, self._seed = max_length, sampling, seed
-        self._sources, self._targets = _FlatIds(), _FlatIds()
-        self._kept = array("q")  # dataset index -> index in the text
-        self.source_lengths, self.target_lengths = array("i"), array("i")
-        self.blank = self.too_long = 0
-        for index, (source, target) in enumerate(zip(text.sources, text.targets, strict=True)):
-            self._add(index, tokenizer.encode(source), tokenizer.encode(target))
-
-    def _add(self, index: int, source: list[int], target: list[int]) -> None:
-        if not source or not target:
-            self.blank += 1
-            return
-        if self._max_length is not None and max(len(source), len(target)) > self._max_length:
-            self.too_long += 1
-            return
-        self._kept.append(index)
-        self._sources.append(source)
-        self._targets.append(target)
-        self.source_lengths.append(len(source) + 1)
-        self.target_lengths.append(len(target) + 1)
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def pair(self, index: int, epoch: int = 0) -> Pair:
-        """Source and target piece ids of a pair as they are in this epoch."""
-        if not self._sampling:
-            return self._sources[index], self._targets[index]
-        rng = random.Random(f"{self._seed}/{epoch}/{index}")
-        sides = (self._text.sources, self._text.targets)
-        source, target = (self._tokenizer.encode_sampled(side[self._kept[index]], rng) for side in sides)
-        return source[: self._max_length], target[: self._max_length]
-
-
 class TrainLoader:
-    """The batches of an epoch from where the trainer stands in it.
+    """One epoch of batches after another; goes on from the batch where the trainer stands.
 
-    Why the position is the trainer's own count and not one kept and saved here: a checkpoint already holds how many
-    batches of the epoch were trained on, and the trainer corrects that count on a resume (for a batch that was
-    handed out but broke off, and for an epoch that was already complete). A second count would also see batches that
-    were fetched ahead, and could disagree. The count is read when the first batch is asked for, because the trainer
-    makes the iterator before those corrections. Since the length is known, the trainer skips nothing by itself.
+    Why the position is the trainer's own count and not one kept and saved here: a checkpoint holds how many batches
+    were trained on since the beginning of the run, and that count is right wherever a checkpoint is made: after an
+    update, at the end of an epoch, or after a batch broke off. A second count would also see batches that were
+    fetched and not trained on, and could disagree. It is read when the first batch is asked for, since the trainer
+    makes the iterator while it still restores itself. As all epochs have the same number of batches, the epoch and the
+    place in it follow by division. The trainer's count of epochs is not used: a resume from a checkpoint made at the
+    end of an epoch skips a number where `max_steps` ends training (seen in Lightning 2.6).
 
-    The saved state serves a check only: position k means the same pairs only if batches are formed the same way.
+    The saved state serves a check only: a position means the same pairs only if batches are formed the same way.
     """
 
     def __init__(
@@ -122,29 +38,32 @@ class TrainLoader:
         dataset: ParallelDataset,
         sampler: TokenBudgetSampler,
         collate: Callable[[list[Pair]], Batch],
-        begin_epoch: Callable[[], int],
+        position: Callable[[], int],
     ) -> None:
-        self.dataset_size = len(dataset)
-        self.sampler = sampler  # under this name the trainer finds it and calls set_epoch
-        self._dataset, self._collate, self._begin_epoch = dataset, collate, begin_epoch
+        self._dataset, self._sampler, self._collate, self._position = dataset, sampler, collate, position
 
     def __len__(self) -> int:
-        return len(self.sampler)
+        return len(self._sampler)
 
     def __iter__(self) -> Iterator[Batch]:
-        done = self._begin_epoch()
-        epoch = self.sampler.epoch
-        for indices in list(self.sampler)[done:]:
+        """As many batches as an epoch has, running on into the next epoch if we begin within one."""
+        epoch, begin = divmod(self._position(), len(self))
+        yield from self._batches(epoch, begin, len(self))
+        yield from self._batches(epoch + 1, 0, begin)
+
+    def _batches(self, epoch: int, begin: int, end: int) -> Iterator[Batch]:
+        self._sampler.set_epoch(epoch)
+        for indices in list(self._sampler)[begin:end]:
             yield self._collate([self._dataset.pair(index, epoch) for index in indices])
 
     def state_dict(self) -> dict[str, int]:
         """What decides which pairs are in which batch, in plain numbers."""
         return {
-            "pairs": self.dataset_size,
+            "pairs": len(self._dataset),
             "batches": len(self),
-            "max_tokens": self.sampler.max_tokens,
-            "max_sentences": self.sampler.max_sentences or 0,
-            "seed": self.sampler.seed,
+            "max_tokens": self._sampler.max_tokens,
+            "max_sentences": self._sampler.max_sentences or 0,
+            "seed": self._sampler.seed,
         }
 
     def load_state_dict(self, state: dict[str, int]) -> None:
@@ -185,8 +104,8 @@ class TranslationDataModule(LightningDataModule):
     """Token-budget batches of a corpus for training, and for the loss on its validation part.
 
     `max_tokens` and `max_sentences` bound a batch (see TokenBudgetSampler); pairs of more than `max_length` pieces
-    on a side are left out of training, with a count, and none out of validation. `sampling` turns subword sampling
-    on for training.
+    on a side are left out of training, with a count, and none out of validation. `sampling` is the strength
+    of subword sampling in training, 0 for none.
 
     Raises:
         UserError: no pair is left to train on or to validate with, or fewer than processes.
@@ -200,18 +119,20 @@ class TranslationDataModule(LightningDataModule):
         max_tokens: int,
         max_sentences: int | None = None,
         max_length: int | None = None,
-        sampling: bool = False,
+        sampling: float = 0.0,
         seed: int = 0,
     ) -> None:
         super().__init__()
         self._tokenizer = tokenizer
-        self.train_pairs = ParallelDataset(corpus.train, tokenizer, max_length=max_length, sampling=sampling, seed=seed)
+        self.train_pairs = ParallelDataset(
+            corpus.train.sources, corpus.train.targets, tokenizer, max_length=max_length, sampling=sampling, seed=seed
+        )
         if left_out := self.train_pairs.blank + self.train_pairs.too_long:
             logger.warning(
                 "left out %d training pairs: %d with a blank side, %d with more than %s pieces on a side",
                 left_out, self.train_pairs.blank, self.train_pairs.too_long, max_length,
             )  # fmt: skip
-        self.valid_pairs = ParallelDataset(corpus.valid, tokenizer)
+        self.valid_pairs = ParallelDataset(corpus.valid.sources, corpus.valid.targets, tokenizer)
         self.sampler = self._sampler(self.train_pairs, max_tokens, max_sentences, seed)
         self._valid_sampler = self._sampler(self.valid_pairs, max_tokens, max_sentences, seed)
         logger.info(
@@ -227,7 +148,7 @@ class TranslationDataModule(LightningDataModule):
 
     def train_dataloader(self) -> TrainLoader:
         """Batches that go on exactly where a checkpoint was made."""
-        return TrainLoader(self.train_pairs, self.sampler, self._collate, self._begin_epoch)
+        return TrainLoader(self.train_pairs, self.sampler, self._collate, self._position)
 
     def val_dataloader(self) -> EvalLoader:
         """All validation pairs, in the same batches each time."""
@@ -236,20 +157,22 @@ class TranslationDataModule(LightningDataModule):
     def _collate(self, pairs: list[Pair]) -> Batch:
         return collate(pairs, self._tokenizer.pad_id, self._tokenizer.bos_id, self._tokenizer.eos_id)
 
-    def _begin_epoch(self) -> int:
-        """Batches of this epoch that the trainer has trained on already; 0 outside of a fit.
+    def _position(self) -> int:
+        """Batches that the trainer has trained on since the run began; 0 outside of a fit.
 
-        Also mends a count: after a resume from the very last batch of an epoch the trainer (seen in Lightning 2.6)
-        forgets to count the next epoch as begun. Checkpoints made in that epoch would then pass for complete ones,
-        and a second resume would start an epoch anew in its middle. In any other case this changes nothing.
+        Also mends a count, as an epoch begins: after a resume from the very last batch of an epoch the trainer (seen in
+        Lightning 2.6) forgets to count the next one as begun. Checkpoints made in that epoch would then pass for
+        complete ones, and on a second resume epochs would end, validate and step at other batches than without it.
+        Where the counts are right this changes nothing.
         """
         if self.trainer is None or not self.trainer.training:
             return 0
         loop = self.trainer.fit_loop
-        counts: tuple[Any, ...] = (loop.epoch_progress.total, loop.epoch_progress.current)
-        for count in counts:
+        epochs: tuple[Any, ...] = (loop.epoch_progress.total, loop.epoch_progress.current)
+        for count in epochs:
             count.ready = count.started = count.processed + 1
-        return loop.epoch_loop.batch_progress.current.ready
+        batches: Any = loop.epoch_loop.batch_progress.total
+        return int(batches.processed)
 
     def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
         """Copy without waiting for the GPU's work."""
