@@ -166,10 +166,15 @@ class TokenBudgetSampler(Sampler[list[int]]):
 
 
 def sorted_batches(sampler: TokenBudgetSampler) -> list[list[int]]:
-    """The fewest batches within the sampler's budget, unshuffled and the same each time, for validation."""
+    """The fewest batches within the sampler's budget, the same each time, for validation.
+
+    As many for each process where there are enough pairs; no pair is used twice in any case.
+    """
     order = sampler._keys.argsort(stable=True).tolist()
     slices = _cut(sampler._sorted_widths, sampler.max_tokens, sampler.max_sentences)
-    return [order[start:stop] for start, stop in slices]
+    world_size = sampler.world()[1]
+    even = math.ceil(len(slices) / world_size) * world_size
+    return _resize([order[start:stop] for start, stop in slices], even if even <= len(order) else len(slices))
 
 
 def padding_share(sampler: TokenBudgetSampler) -> float:

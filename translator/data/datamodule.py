@@ -86,11 +86,10 @@ class EvalLoader:
         self, dataset: ParallelDataset, sampler: TokenBudgetSampler, collate: Callable[[list[Pair]], Batch]
     ) -> None:
         self._dataset, self._sampler, self._collate = dataset, sampler, collate
-        self._batches = sorted_batches(sampler)
 
     def _own(self) -> list[list[int]]:
         rank, world_size = self._sampler.world()
-        return self._batches[rank::world_size]
+        return sorted_batches(self._sampler)[rank::world_size]
 
     def __len__(self) -> int:
         return len(self._own())
@@ -108,7 +107,7 @@ class TranslationDataModule(LightningDataModule):
     of subword sampling in training, 0 for none.
 
     Raises:
-        UserError: no pair is left to train on or to validate with, or fewer than processes.
+        UserError: no pair is left to train on or to validate with, or fewer training pairs than processes.
     """
 
     def __init__(
@@ -123,6 +122,7 @@ class TranslationDataModule(LightningDataModule):
         seed: int = 0,
     ) -> None:
         super().__init__()
+        self.allow_zero_length_dataloader_with_multiple_devices = True  # fewer validation pairs than processes
         self._tokenizer = tokenizer
         self.train_pairs = ParallelDataset(
             corpus.train.sources, corpus.train.targets, tokenizer, max_length=max_length, sampling=sampling, seed=seed
@@ -135,10 +135,14 @@ class TranslationDataModule(LightningDataModule):
         self.valid_pairs = ParallelDataset(corpus.valid.sources, corpus.valid.targets, tokenizer)
         self.sampler = self._sampler(self.train_pairs, max_tokens, max_sentences, seed)
         self._valid_sampler = self._sampler(self.valid_pairs, max_tokens, max_sentences, seed)
-        logger.info(
-            "%d training pairs in %d batches, %.1f %% padding",
-            len(self.train_pairs), len(self.sampler), 100 * padding_share(self.sampler),
-        )  # fmt: skip
+
+    def setup(self, stage: str) -> None:
+        """Report on the batches, once the number of processes is known."""
+        if stage == "fit":
+            logger.info(
+                "%d training pairs in %d batches a process and epoch, %.1f %% padding",
+                len(self.train_pairs), len(self.sampler), 100 * padding_share(self.sampler),
+            )  # fmt: skip
 
     @staticmethod
     def _sampler(pairs: ParallelDataset, max_tokens: int, max_sentences: int | None, seed: int) -> TokenBudgetSampler:
