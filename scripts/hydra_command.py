@@ -103,7 +103,7 @@ def explain(error: Exception) -> str:
     if isinstance(error, OverrideParseException):
         return f"cannot read {error.override}: settings are written key=value"
     if isinstance(cause, ConfigAttributeError | ConfigKeyError) and isinstance(cause.parent_node, DictConfig):
-        known = list(_dotted_keys(OmegaConf.create(cause.parent_node._get_root())))
+        known = list(_dotted_keys(cause.parent_node._get_root()))
         return f"there is no setting {cause.full_key}{_nearest(str(cause.full_key), known)}"
     return " ".join(str(error).split())
 
@@ -161,7 +161,7 @@ def _quote(text: str) -> str:
 
 def _dotted_keys(config: Any, prefix: str = "") -> Iterator[str]:
     for key in config if isinstance(config, DictConfig) else ():
-        if (name := f"{prefix}{key}") != "hydra":
+        if (name := f"{prefix}{key!s}") != "hydra":
             yield name
             yield from _dotted_keys(config._get_node(key), f"{name}.")
 
