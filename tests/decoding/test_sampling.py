@@ -94,6 +94,21 @@ def test_bans_and_blocked_repeats_hold():
         assert all(1 not in h.ids and len(set(h.ids)) == len(h.ids) for h in entries)
 
 
+@pytest.mark.parametrize("top_p", [0.05, 0.5, 0.99])
+def test_the_nucleus_is_exact_for_flat_and_peaked_distributions_side_by_side(top_p):
+    logits = torch.randn(5, 499, generator=torch.Generator().manual_seed(1)) * torch.tensor([0, 0.1, 1, 5, 20])[:, None]
+    logits[0] = torch.linspace(0.0, 1e-3, 499)
+    ordered, tokens = logits.softmax(-1).sort(descending=True)
+    sizes = (ordered.cumsum(-1) < top_p).sum(-1) + 1
+    points = torch.linspace(0, 1, 2001)
+    for row, size in enumerate(sizes.tolist()):
+        drawn = set(_draw(logits[row].expand(2001, -1), 0, top_p, points).tolist())
+        assert drawn <= set(tokens[row, :size].tolist())
+        assert tokens[row, 0].item() in drawn
+    together = _draw(logits, 0, top_p, torch.full((5,), 1.0))
+    assert all(token in tokens[row, : sizes[row]] for row, token in enumerate(together.tolist()))
+
+
 @pytest.mark.parametrize("top_p", [0.9, 1.0])
 @pytest.mark.parametrize("point", [0.0, 0.5, 1 - 2**-25, 1.0])
 def test_an_impossible_token_is_never_drawn(top_p, point):

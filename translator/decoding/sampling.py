@@ -6,10 +6,14 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from translator.decoding.candidates import IMPOSSIBLE
 from translator.decoding.hypothesis import Hypothesis
 from translator.decoding.paths import follow
 from translator.decoding.state import S, Step
 from translator.errors import UserError
+
+# Few distributions need more tokens to reach a usual top_p, and these few are found far faster than all are sorted.
+_USUAL_NUCLEUS = 64
 
 
 def sample(
@@ -20,10 +24,10 @@ def sample(
     """n_best independent samples a sentence, best score first; they may repeat.
 
     The probabilities are sharpened by `temperature`, then cut to the top_k most probable tokens (0: all),
-    then to the nucleus: the fewest that together reach top_p (Holtzman 2020, 3.1). log_prob and score are
-    under the model's own distribution, neither sharpened nor cut. seeds (B,): all the chance in a sentence
-    comes from its own seed, so that it is drawn alike in any batch; sample i is the same for any n_best.
-    Limits and bans as in greedy_search.
+    then to the nucleus: the fewest that together reach top_p (Holtzman 2020, 3.1); tokens that tie with the
+    last one stay. log_prob and score are under the model's own distribution, neither sharpened nor cut.
+    seeds (B,): all the chance in a sentence comes from its own seed, so that it is drawn alike in any
+    batch; sample i is the same for any n_best. Limits and bans as in greedy_search.
 
     Raises UserError for a temperature outside [0.01, 100], top_k < 0, top_p outside (0, 1] or n_best < 1.
     """
@@ -53,18 +57,29 @@ def _check(temperature: float, top_k: int, top_p: float, n_best: int) -> None:
 
 def _draw(logits: Tensor, top_k: int, top_p: float, points: Tensor) -> Tensor:
     """(R,) tokens: for each row of logits (R, V) the one at `points` (R,) in [0, 1) of the distribution."""
-    token = None
     if 0 < top_k < logits.shape[1]:
-        logits, token = logits.topk(top_k)  # (R, K), best first
-    elif top_p < 1:
-        logits, token = logits.sort(descending=True)
-    # A row without any possible token is a dead end: its NaN must not reach the comparison below.
+        logits = logits.masked_fill(logits < logits.topk(top_k).values[:, -1:], IMPOSSIBLE)
+    # A row without any possible token is a dead end: its NaN must not reach the comparisons below.
     weights = logits.softmax(-1).nan_to_num_(0.0)
     if top_p < 1:
-        before = weights.cumsum(-1) - weights
-        weights = weights * (before < top_p)
+        weights = weights * (weights >= _least_in_nucleus(weights, top_p))
     reach = weights.cumsum(-1)
     # A point may round up to 1; kept below, it cannot fall behind the last token that is possible.
     points = points.clamp(max=1 - 2**-24)[:, None] * reach[:, -1:]
-    place = torch.searchsorted(reach, points, right=True).clamp_(max=reach.shape[1] - 1)
-    return (place if token is None else token.gather(1, place)).flatten()
+    place = torch.searchsorted(reach, points, right=True)
+    return place.clamp_(max=reach.shape[1] - 1).flatten()
+
+
+def _least_in_nucleus(weights: Tensor, top_p: float) -> Tensor:
+    """(R, 1): the smallest of the largest weights (R, V) that together reach top_p."""
+    largest = weights.topk(min(_USUAL_NUCLEUS, weights.shape[1])).values
+    least = _last_needed(largest, top_p)
+    short = (largest.sum(-1) < top_p).nonzero().flatten()
+    if len(short) > 0:
+        least[short] = _last_needed(weights[short].sort(descending=True).values, top_p)
+    return least
+
+
+def _last_needed(sorted_weights: Tensor, top_p: float) -> Tensor:
+    before = sorted_weights.cumsum(-1) - sorted_weights
+    return sorted_weights.masked_fill(before >= top_p, float("inf")).amin(-1, keepdim=True)
