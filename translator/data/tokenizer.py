@@ -87,6 +87,7 @@ class Tokenizer:
         owners: list[int] = []
         for index, word in enumerate(USER_WORD.findall(text)):
             owners += [index] * len(self._inner(self.normalize(word)).replace(WORD_MARK, " ").split())
+        owners = owners or [0]  # some models leave a lone mark of a text that their own rule deletes
         normal = self.normalize(text)
         ids = cast("list[int]", self._sp.encode(normal))
         begun = -1 if self._inner(normal).startswith(WORD_MARK) else 0  # inner words begun before this piece, less one

@@ -18,6 +18,7 @@ from translator.errors import UserError
 logger = logging.getLogger("translator")
 
 KINDS = ("bpe", "unigram")
+SPECIAL_PIECES = 4
 RESERVED = "\u2585"  # the trainer's internal sign; it skips every sentence with this character
 LONG_LINE = 4000  # bytes; the trainer skips sentences over 4192
 LONG_WORD = 1000  # characters, so at most 4000 bytes
@@ -42,6 +43,8 @@ def train_tokenizer(
     """
     if kind not in KINDS:
         raise UserError(f"tokenizer.kind is {kind!r}; it must be one of {', '.join(KINDS)}")
+    if not 0.98 <= character_coverage <= 1:
+        raise UserError(f"tokenizer.character_coverage is {character_coverage}; it must be from 0.98 to 1")
     check_rule(normalization)
     sentences = list(_sentences(lines, normalization))
     if not sentences:
@@ -52,7 +55,7 @@ def train_tokenizer(
             sentence_iterator=iter(sentences),
             model_writer=model,
             model_type=kind,
-            vocab_size=vocab_size,
+            vocab_size=max(vocab_size, SPECIAL_PIECES),  # fewer give another message than too few
             hard_vocab_limit=False,
             character_coverage=character_coverage,
             byte_fallback=byte_fallback,
