@@ -1,0 +1,1 @@
+"""The words of the pocket corpus and what they go together with."""

@@ -1,0 +1,95 @@
+"""The verbs without an object: states, movement, beginnings and ends, and those that take a clause."""
+
+from .entries import Verb
+from .forms import verb
+
+ACTIVITIES: tuple[Verb, ...] = (
+    verb("sleep", "schlafen schläft geschlafen", past="slept", who="person animal", how="well alone",
+         where="garden bedroom sofa bed tree hotel", mood="tired sick", traits="lasting"),
+    verb("work", "arbeiten arbeitet gearbeitet", who="adult", where="workplace garden kitchen",
+         how="quickly slowly together alone", traits="lasting"),
+    verb("laugh", "lachen lacht gelacht", who="person", how="loudly quietly together", mood="happy",
+         where="garden kitchen cinema school", traits="lasting"),
+    verb("cry", "weinen weint geweint", who="person", how="loudly quietly alone", mood="sad hungry tired sick",
+         where="bedroom garden kitchen", traits="lasting"),
+    verb("smile", "lächeln lächelt gelächelt", who="person", mood="happy friendly", traits="lasting"),
+    verb("dance", "tanzen tanzt getanzt", who="person", how="well together alone slowly", mood="happy",
+         where="garden hotel street living-room beach castle", traits="lasting with"),
+    verb("play", "spielen spielt gespielt", who="child pet friend", how="together alone quietly loudly", mood="happy",
+         where="garden playground park street beach living-room meadow bedroom", traits="lasting with"),
+    verb("swim", "schwimmen schwimmt geschwommen sein", past="swam", ing="swimming", who="person swimmer",
+         how="well quickly slowly", where="swimmable-inside lake", traits="lasting with"),
+    verb("wait", "warten wartet gewartet", who="person", where="bus-stop station street bridge tree office",
+         how="alone together quietly", traits="lasting"),
+    verb("sit", "sitzen sitzt gesessen", past="sat", ing="sitting", who="person cat", how="together alone",
+         where="seat tree kitchen garden window restaurant table", mood="tired", traits="lasting"),
+    verb("stand", "stehen steht gestanden", past="stood", who="person", how="together alone",
+         where="street bridge house window tree bus-stop door garden tower", traits="lasting"),
+    verb("stand", "stehen steht gestanden", past="stood", who="vehicle furniture",
+         where="house hotel street garden castle", traits="state stative no-modal no-who"),
+    verb("lie", "liegen liegt gelegen", past="lay", who="person pet", how="alone together",
+         where="bed sofa meadow beach tree", mood="tired sick", traits="lasting"),
+    verb("lie", "liegen liegt gelegen", past="lay", who="small-thing text clothes toy",
+         where="table kitchen-table chair bed bench sofa cupboard kitchen", traits="state stative no-modal no-who"),
+    verb("live", "wohnen wohnt gewohnt", who="person", where="region house hotel castle street", how="alone together",
+         traits="state stative with"),
+    verb("stay", "bleiben bleibt geblieben sein", who="person", where="house hotel garden hospital kitchen",
+         mood="sick tired", traits="home with"),
+    verb("talk", "sprechen spricht gesprochen", who="person", how="quietly loudly together", where="kitchen street bus-stop",
+         traits="lasting with"),
+    verb("hike", "wandern wandert gewandert sein", who="person", where="forest mountain", how="together alone",
+         traits="lasting with"),
+    verb("bark", "bellen bellt gebellt", who="barker", how="loudly quietly", where="garden house door street",
+         mood="angry hungry", traits="lasting"),
+    verb("fly", "fliegen fliegt geflogen sein", past="flew", who="flyer", how="quickly slowly together", goes="lake forest",
+         traits="lasting"),
+    verb("ring", "klingeln klingelt geklingelt", past="rang", who="clock", how="loudly quietly", where="kitchen bedroom",
+         traits="state stative no-modal no-who"),
+    verb("bloom", "blühen blüht geblüht", who="flower tree", where="garden park meadow", traits="state stative no-modal no-who"),
+    verb("burn", "brennen brennt gebrannt", who="candle lamp", where="table window bedroom church living-room",
+         traits="state stative no-modal no-who"),
+)  # fmt: skip
+
+MOVEMENT: tuple[Verb, ...] = (
+    verb("go", "gehen geht gegangen sein", past="went", who="person", goes="workplace outdoors town cinema region sight swimmable-inside",
+         traits="home with"),
+    verb("run", "laufen läuft gelaufen sein", past="ran", ing="running", who="person runner", how="quickly slowly",
+         goes="outdoors town room house", mood="happy", traits="home"),
+    verb("jump", "springen springt gesprungen sein", past="jumped", who="child cat monkey frog", goes="table sofa bed bench chair",
+         mood="happy", how="quickly", traits="onto"),
+    verb("climb", "klettern klettert geklettert sein", who="child climber", goes="tree bench sofa chair table tower",
+         how="quickly slowly carefully", traits="onto"),
+    verb("drive", "fahren fährt gefahren sein", past="drove", who="adult", goes="region town lake hospital hotel beach mountain",
+         how="quickly slowly carefully", traits="home with"),
+    verb("drive", "fahren fährt gefahren sein", past="drove", who="bus car", goes="region station hospital",
+         how="quickly slowly", traits="no-modal no-who"),
+    verb("travel", "reisen reist gereist sein", ing="travelling", past="travelled", who="adult", goes="region beach lake mountain",
+         how="alone together", traits="with"),
+    verb("come", "kommen kommt gekommen sein", past="came", who="person bus", goes="party concert school office station market",
+         traits="with"),
+    verb("arrive", "an|kommen kommt angekommen sein", who="person awaited", where="station bus-stop hotel",
+         traits="moment"),
+    verb("come back", "zurück|kommen kommt zurückgekommen sein", past="came", who="person pet bird", traits="moment"),
+    verb("get up", "auf|stehen steht aufgestanden sein", past="got", ing="getting", who="person",
+         how="slowly quickly", traits="moment"),
+    verb("wake up", "auf|wachen wacht aufgewacht sein", past="woke", who="person pet bear", traits="moment"),
+    verb("fall asleep", "ein|schlafen schläft eingeschlafen sein", past="fell", who="person pet", mood="tired",
+         where="sofa bed bench cinema tree", how="quickly", traits="moment"),
+    verb("begin", "an|fangen fängt angefangen", past="began", ing="beginning", who="event school", traits="moment no-modal no-who"),
+    verb("end", "enden endet geendet", who="event", traits="moment no-modal no-who"),
+)  # fmt: skip
+
+BE = verb("be", "sein ist gewesen sein", past="was", preterite="war", traits="stative")
+RAIN = verb("rain", "regnen regnet geregnet", traits="lasting")
+SNOW = verb("snow", "schneien schneit geschneit", traits="lasting")
+
+# Verbs that report a clause: with "that", and with "whether".
+SAY = verb("say", "sagen sagt gesagt", past="said", who="person")
+THINK = verb("think", "denken denkt gedacht", past="thought", who="person", traits="stative")
+BELIEVE = verb("believe", "glauben glaubt geglaubt", who="person", traits="stative")
+KNOW = verb("know", "wissen weiß gewusst", past="knew", who="person", traits="stative")
+HOPE = verb("hope", "hoffen hofft gehofft", who="person", traits="stative")
+ASK = verb("ask", "fragen fragt gefragt", who="person")
+REPORTING = (SAY, THINK, BELIEVE, KNOW, HOPE)
+
+PLAIN_VERBS = ACTIVITIES + MOVEMENT

@@ -1,0 +1,119 @@
+"""Random noun phrases: which determiner, number and adjective a noun gets."""
+
+from typing import Literal
+
+from .company import PEOPLE, adjectives_of
+from .dice import Dice
+from .lexicon.adverbials import NUMBERS
+from .lexicon.entries import Noun
+from .lexicon.nouns import NAMES
+from .sentence import (
+    A, BARE, EVERY, MANY, THE, THIS, Both, Determiner, Name, NounPhrase, Number, Phrase, Pronoun,
+)  # fmt: skip
+
+Role = Literal["subject", "object", "place", "person", "mass"]
+
+MY, NAMED, COUNTED = Determiner("my"), Determiner("name"), Determiner("number")
+# What stands before a noun, and how often, by the role of the phrase.
+DETERMINERS: dict[Role, list[tuple[int, Determiner]]] = {
+    "subject": [(46, THE), (14, A), (9, THIS), (3, EVERY), (14, MY), (4, NAMED), (4, MANY), (6, COUNTED), (6, BARE)],
+    "object": [(38, THE), (30, A), (7, THIS), (14, MY), (4, NAMED), (4, MANY), (8, COUNTED), (8, BARE)],
+    "place": [(72, THE), (9, A), (9, THIS), (10, MY)],
+    "person": [(45, THE), (14, A), (6, THIS), (28, MY), (7, NAMED)],
+    "mass": [(45, THE), (45, BARE), (10, THIS)],
+}
+ADJECTIVE_RATES: dict[Role, float] = {"subject": 0.28, "object": 0.36, "place": 0.2, "person": 0.2, "mass": 0.35}
+PLURAL_RATES: dict[Role, float] = {"subject": 0.25, "object": 0.2, "place": 0.02, "person": 0.15, "mass": 0.0}
+
+OWNED = ("family", "friend", "pet", "portable", "clothes", "own", "home", "device")
+SPEAKERS = (Pronoun("I"), Pronoun("you"), Pronoun("we"))
+SUBJECT_PRONOUNS = (*SPEAKERS, Pronoun("he"), Pronoun("she"), Pronoun("they", "pl"))
+# "Sie" is she, her, they and them: without an antecedent only what German keeps apart may be an object.
+OBJECT_PRONOUNS = (Pronoun("I"), Pronoun("you"), Pronoun("he"), Pronoun("we"))
+NAME_PHRASES = tuple(Name(text, "he" if sex == "he" else "she") for text, sex in NAMES)
+
+
+def noun_phrase(
+    dice: Dice,
+    noun: Noun,
+    role: Role,
+    *,
+    owner: Pronoun | None = None,
+    number: Number | None = None,
+    adjective: bool = True,
+) -> NounPhrase:
+    """A phrase around `noun`; `owner` is the subject that "his" may point to, `number` forces one."""
+    if noun.has("mass"):
+        role = "mass"
+    determiner = _fitting(dice.weighed(DETERMINERS[role]), noun, number)
+    plural = _is_plural(dice, determiner, noun, role, number)
+    suited = adjectives_of(noun.en)
+    wanted = adjective and suited.items and dice.chance(ADJECTIVE_RATES[role])
+    return NounPhrase(
+        noun=noun,
+        determiner=_filled(dice, determiner, owner),
+        number="pl" if plural else "sg",
+        adjective=suited.draw(dice) if wanted else None,
+    )
+
+
+def _fitting(determiner: Determiner, noun: Noun, number: Number | None) -> Determiner:
+    """The determiner, or another where it would not suit the noun or its number."""
+    if noun.has("noble"):
+        return THE
+    if noun.plural_only:
+        return determiner if determiner.kind in ("my", "name") else THE
+    if determiner.kind in ("my", "name") and not noun.has(*OWNED):
+        return THE
+    if number == "sg" and determiner in (MANY, COUNTED, BARE) and not noun.has("mass"):
+        return A
+    if number == "pl" and determiner in (A, EVERY):
+        return BARE
+    return determiner
+
+
+def _is_plural(dice: Dice, determiner: Determiner, noun: Noun, role: Role, number: Number | None) -> bool:
+    if noun.has("mass") or determiner in (A, EVERY):
+        return False
+    if noun.plural_only or determiner in (MANY, COUNTED, BARE):
+        return True
+    if noun.has("noble"):
+        return False
+    return dice.chance(PLURAL_RATES[role]) if number is None else number == "pl"
+
+
+def _filled(dice: Dice, determiner: Determiner, owner: Pronoun | None) -> Determiner:
+    """The determiner with its possessor or number."""
+    if determiner == MY:
+        return Determiner("my", owner=owner if owner and dice.chance(0.75) else dice.pick(SPEAKERS))
+    if determiner == NAMED:
+        return Determiner("name", name=dice.pick(NAMES)[0])
+    if determiner == COUNTED:
+        return Determiner("number", number=dice.pick(NUMBERS))
+    return determiner
+
+
+def person(dice: Dice, *, other_than: Phrase | None = None, owner: Pronoun | None = None) -> Phrase:
+    """Someone who takes part: a name or a noun phrase, not the subject again."""
+    taken = other_than.noun if isinstance(other_than, NounPhrase) else None
+    noun = PEOPLE.draw(dice)
+    if noun == taken or dice.chance(0.15):
+        name = dice.pick(NAME_PHRASES)
+        return name if name != other_than else NAME_PHRASES[(NAME_PHRASES.index(name) + 1) % len(NAME_PHRASES)]
+    return noun_phrase(dice, noun, "person", owner=owner)
+
+
+def pair_of_people(dice: Dice) -> Both:
+    """Two names, or two people, joined by "and"."""
+    first = dice.pick(NAME_PHRASES)
+    if dice.chance(0.4):
+        noun = PEOPLE.draw(dice)
+        return Both(NounPhrase(noun), NounPhrase(_another(dice, noun)))
+    second = NAME_PHRASES[(NAME_PHRASES.index(first) + 1 + 2 * int(dice.chance(0.5))) % len(NAME_PHRASES)]
+    return Both(first, second)
+
+
+def _another(dice: Dice, noun: Noun) -> Noun:
+    """A person who is not the same."""
+    other = PEOPLE.draw(dice)
+    return other if other != noun else PEOPLE.items[(PEOPLE.items.index(noun) + 1) % len(PEOPLE.items)]

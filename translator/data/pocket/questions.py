@@ -1,0 +1,68 @@
+"""Random questions: yes or no, who, what, which, how many, where, when, why."""
+
+from dataclasses import replace
+
+from .clauses import Wish, clause
+from .company import OBJECT_VERBS, PLACED, VERBS, WHO_VERBS
+from .dice import Dice
+from .lexicon.adverbials import WHEN, WHERE, WHERE_TO, WHY
+from .qualities import description
+from .sentence import HOW_MANY, WHICH, Asked, Clause, NounPhrase, Pronoun, Sentence
+
+UNFRONTED = Wish(negated=0.0, fronted=0.0)
+BRIEF = Wish(negated=0.0, time=0.0, extras=0.4)
+
+
+def yes_or_no(dice: Dice) -> Sentence:
+    """Does the dog sleep? Schläft der Hund?"""
+    if dice.chance(0.25):
+        return Sentence(replace(description(dice), front="subject"), question=True)
+    return Sentence(clause(dice, UNFRONTED), question=True)
+
+
+def who(dice: Dice) -> Sentence:
+    """Who reads the book? Wer liest das Buch?"""
+    wish = replace(BRIEF, subject=Asked("who"))
+    return Sentence(clause(dice, wish, WHO_VERBS.draw(dice)), question=True)
+
+
+def whom_or_what(dice: Dice) -> Sentence:
+    """What, who(m), which book or how many books does the girl read?"""
+    c = clause(dice, replace(BRIEF, modal=0.08), OBJECT_VERBS.draw(dice))
+    thing = c.object
+    if c.companion or not isinstance(thing, NounPhrase):
+        return Sentence(c, question=True)
+    asked: NounPhrase | Asked
+    if dice.chance(0.5) and not c.recipient:
+        asked = Asked("who" if thing.noun.has("person") else "what")
+        c = replace(c, place=None)
+    else:
+        number = thing.number
+        many = number == "pl" and dice.chance(0.6) and not thing.noun.plural_only
+        asked = replace(thing, determiner=HOW_MANY if many else WHICH, adjective=None)
+    return Sentence(replace(c, object=asked, front="object"), question=True)
+
+
+def where(dice: Dice) -> Sentence:
+    """Where does the man work? Wo ...? Where does he go? Wohin ...?"""
+    c = clause(dice, replace(BRIEF, extras=0.0), PLACED.draw(dice))
+    if isinstance(c.object, Pronoun):
+        c = replace(c, object=None) if c.verb.marked("optional") else c
+    word = WHERE_TO if c.verb.goes else WHERE
+    return Sentence(replace(c, goal=None, asked=word, front="asked"), question=True)
+
+
+def when_or_why(dice: Dice) -> Sentence:
+    """When does the film begin? Why is the child sad?"""
+    if dice.chance(0.3):
+        return Sentence(_why_be(dice), question=True)
+    why = dice.chance(0.5)
+    c = clause(dice, replace(BRIEF, negated=0.3 if why else 0.0), VERBS.draw(dice))
+    if c.tense == "progressive" or (not why and c.verb.marked("state")):
+        return Sentence(replace(c, time=None, tense="present", asked=WHY, front="asked"), question=True)
+    return Sentence(replace(c, asked=WHY if why else WHEN, front="asked"), question=True)
+
+
+def _why_be(dice: Dice) -> Clause:
+    return replace(description(dice), time=None, frequency=None, asked=WHY, front="asked")
+
