@@ -61,9 +61,11 @@ def align_part(
     if subwords:
         return extract(units, mode, source_start=part.start)
     rows = target_words(hypothesis.ids, tokenizer)
+    if not rows:
+        return Alignment([], [])
     first = min(part.words)
     columns = [word - first for word in part.words]
-    units = merge_units(units, columns, rows, max(columns) + 1, max(rows, default=-1) + 1)
+    units = merge_units(units, columns, rows, max(columns) + 1, max(rows) + 1)
     return extract(units, mode, source_start=first)
 
 
