@@ -48,7 +48,7 @@ def write_jsonl(directory: Path, name: str, pairs: list[tuple[str, str]]) -> str
 def write_parquet(directory: Path, name: str, pairs: list[tuple[str, str]]) -> str:
     path = directory / f"{name}.parquet"
     columns = {"de": [target for _, target in pairs], "en": [source for source, _ in pairs]}
-    datasets.Dataset.from_dict(columns).to_parquet(path)
+    datasets.Dataset.from_dict(columns).to_parquet(path, compression=None)
     return str(path)
 
 
