@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import datasets
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from translator.data.corpus import load_corpus, load_split
@@ -48,7 +50,7 @@ def write_jsonl(directory: Path, name: str, pairs: list[tuple[str, str]]) -> str
 def write_parquet(directory: Path, name: str, pairs: list[tuple[str, str]]) -> str:
     path = directory / f"{name}.parquet"
     columns = {"de": [target for _, target in pairs], "en": [source for source, _ in pairs]}
-    datasets.Dataset.from_dict(columns).to_parquet(path, compression=None)
+    pyarrow.parquet.write_table(pyarrow.table(columns), path, compression="none")
     return str(path)
 
 

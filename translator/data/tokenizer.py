@@ -69,7 +69,7 @@ class Tokenizer:
         """
         return cast("list[int]", self._sp.encode(self.normalize(text)))
 
-    def encode_sampled(self, text: str, rng: random.Random, strength: float = 0.1) -> list[int]:
+    def encode_sampled(self, text: str, rng: random.Random, strength: float) -> list[int]:
         """Ids of one random segmentation of a line, for training only; all randomness comes from `rng`.
 
         `strength`: for BPE the probability that a merge is skipped, for unigram the exponent on the probabilities of
