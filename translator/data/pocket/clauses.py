@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from .company import VERBS, nouns_of, spots_of
-from .dice import Dice
+from .dice import Dice, spread
 from .lexicon import adverbials as words
 from .lexicon.entries import Idiom, Noun, Verb
 from .phrases import NAME_PHRASES, OBJECT_PRONOUNS, SUBJECT_PRONOUNS, noun_phrase, pair_of_people, person
@@ -12,9 +12,10 @@ from .sentence import (
     pronoun_for,
 )  # fmt: skip
 
-TENSES: list[tuple[int, Tense]] = [(52, "present"), (28, "past"), (9, "future"), (11, "progressive")]
-MODALS = [(30, words.CAN), (20, words.MUST), (12, words.MAY), (14, words.SHOULD), (24, words.WANT)]
-PAST_MODALS = [(36, words.CAN), (32, words.MUST), (32, words.WANT)]
+TENSES: tuple[Tense, ...] = spread((52, "present"), (28, "past"), (9, "future"), (11, "progressive"))
+MODALS = spread((15, words.CAN), (10, words.MUST), (6, words.MAY), (7, words.SHOULD), (12, words.WANT))
+PAST_MODALS = spread((9, words.CAN), (8, words.MUST), (8, words.WANT))
+ANIMAL_MODALS = (words.CAN, words.WANT)
 WORN = ("wear", "put on", "take off")
 
 
@@ -40,6 +41,8 @@ def clause(dice: Dice, wish: Wish = ANY, verb: Verb | None = None) -> Clause:
     verb = verb or VERBS.draw(dice)
     subject = wish.subject or any_subject(dice, verb)
     tense = wish.tense or any_tense(dice, verb)
+    if tense == "past" and verb.marked("no-past"):
+        tense = "present"
     c = Clause(subject, verb, tense)
     c = with_modal(dice, c, wish)
     c = with_objects(dice, c)
@@ -50,7 +53,7 @@ def clause(dice: Dice, wish: Wish = ANY, verb: Verb | None = None) -> Clause:
 
 def any_tense(dice: Dice, verb: Verb) -> Tense:
     """A tense that the verb is used in."""
-    tense = dice.weighed(TENSES)
+    tense = dice.pick(TENSES)
     if tense == "past" and verb.marked("no-past"):
         return "present"
     if tense == "progressive" and (verb.marked("stative") or verb.marked("moment")):
@@ -63,12 +66,11 @@ def any_subject(dice: Dice, verb: Verb) -> Phrase:
     noun = nouns_of(verb.who).draw(dice)
     if not noun.has("person") or "person" not in verb.who:
         return noun_phrase(dice, noun, "subject")
-    return dice.weighed([
-        (74, lambda: noun_phrase(dice, noun, "subject")),
-        (9, lambda: dice.pick(NAME_PHRASES)),
-        (12, lambda: dice.pick(SUBJECT_PRONOUNS)),
-        (5, lambda: pair_of_people(dice)),
-    ])()  # fmt: skip
+    if dice.chance(0.78):
+        return noun_phrase(dice, noun, "subject")
+    if dice.chance(0.2):
+        return pair_of_people(dice)
+    return dice.pick(NAME_PHRASES) if dice.chance(0.4) else dice.pick(SUBJECT_PRONOUNS)
 
 
 def with_modal(dice: Dice, c: Clause, wish: Wish) -> Clause:
@@ -77,8 +79,11 @@ def with_modal(dice: Dice, c: Clause, wish: Wish) -> Clause:
     if v.marked("state") or v.marked("no-modal") or not dice.chance(wish.modal):
         return c
     if c.tense == "past":
-        return replace(c, modal=dice.weighed(PAST_MODALS))
-    return replace(c, modal=dice.weighed(MODALS), tense="present") if wish.tense is None else c
+        return replace(c, modal=dice.pick(PAST_MODALS))
+    if wish.tense is not None:
+        return c
+    beast = isinstance(c.subject, NounPhrase) and not c.subject.noun.has("person")
+    return replace(c, modal=dice.pick(ANIMAL_MODALS if beast else MODALS), tense="present")
 
 
 def with_objects(dice: Dice, c: Clause) -> Clause:
@@ -136,13 +141,14 @@ def with_surroundings(dice: Dice, c: Clause, factor: float) -> Clause:
     elif v.goes:
         c = replace(c, goal=Prepositional(words.ONTO, noun_phrase(dice, nouns_of(v.goes).draw(dice), "place")))
     owner = pronoun_for(c.subject)
-    if dice.chance(0.16 * factor) and (v.marked("with") or (v.marked("for") and c.object)):
+    if not v.marked("placed") and dice.chance(0.16 * factor) and (v.marked("with") or (v.marked("for") and c.object)):
         who = person(dice, other_than=c.subject, owner=owner)
         preposition = words.FOR if v.marked("for") else words.WITHOUT if dice.chance(0.2) else words.WITH
         return replace(c, companion=Prepositional(preposition, who))
-    if dice.chance(0.16 * factor):
+    if v.how and dice.chance(0.18 * factor):
         c = replace(c, manner=_manner(dice, c))
-    if v.where and not c.manner and not isinstance(c.object, Pronoun) and dice.chance(0.36 * factor):
+    wanted = v.marked("placed") or dice.chance((0.32 if v.what else 0.55) * factor)
+    if v.where and (not c.manner or v.marked("placed")) and not isinstance(c.object, Pronoun) and wanted:
         return replace(c, place=_place(dice, c))
     return c
 
@@ -192,14 +198,17 @@ def with_time(dice: Dice, c: Clause, wish: Wish) -> Clause:
         return replace(c, time=words.NOW, front="time" if dice.chance(wish.fronted / 2) else "subject")
     if c.verb.marked("state") and c.tense == "present":
         return c
-    plain = c.modal is None and not c.negated and c.tense != "future"
+    event = isinstance(c.subject, NounPhrase) and c.subject.noun.sort == "event"
+    plain = c.modal is None and not c.negated and c.tense != "future" and not event and not c.verb.marked("state")
     if plain and wish.time and dice.chance(0.14):
-        return replace(c, frequency=dice.pick(words.FREQUENCY))
+        return replace(c, frequency=dice.pick(words.FREQUENCY if c.tense == "present" else words.FREQUENCY[:-1]))
     if not dice.chance(wish.time):
         return c
     times = {"past": words.PAST_TIMES, "future": words.FUTURE_TIMES}.get(c.tense, words.HABIT)
-    if c.tense == "present" and (c.modal or c.negated or c.verb.marked("stative")):
+    if c.tense == "present" and (c.modal or c.negated or c.verb.marked("stative") or event):
         times = words.HABIT[:1]
+    if c.tense == "past" and c.verb.marked("state"):
+        times = words.LONG_AGO
     fronted = dice.chance(wish.fronted) or (c.negated and c.object is not None)
     return replace(c, time=dice.pick(times), front="time" if fronted else "subject")
 

@@ -53,12 +53,13 @@ def adjectives_of(noun_name: str) -> Choice[Adjective]:
 
 @cache
 def spots_of(kinds: tuple[str, ...]) -> Choice[tuple[Preposition, Noun]]:
-    """All ways to be at nouns of these kinds."""
+    """All ways to be at nouns of these kinds; `bed@in` is only "in bed", never under it."""
     found = [
         (SPOTS[spot], noun)
-        for noun in nouns_of(kinds).items
+        for kind in kinds
+        for noun in nouns_of((kind.partition("@")[0],)).items
         for spot in noun.spots
-        if spot in SPOTS
+        if spot in SPOTS and kind.partition("@")[2] in ("", spot)
     ]
     return Choice.of(found, lambda spot: spot[1].en)
 

@@ -23,18 +23,18 @@ class Dice:
         """Any of the choices, all equally likely."""
         return choices[int(self._random.random() * len(choices))]
 
-    def weighed(self, choices: Sequence[tuple[int, T]]) -> T:
-        """One of the choices by weight."""
-        left = self._random.random() * sum(weight for weight, _ in choices)
-        for weight, choice in choices:
-            left -= weight
-            if left < 0:
-                return choice
-        return choices[-1][1]
-
     def seldom(self, choices: Sequence[T], names: Sequence[str]) -> T:
         """Of a few random choices the one that came up least so far, so that every word gets its share."""
-        drawn = [int(self._random.random() * len(choices)) for _ in range(TRIES)]
-        best = min(drawn, key=lambda index: self._uses.get(names[index], 0))
-        self._uses[names[best]] = self._uses.get(names[best], 0) + 1
+        roll, uses, count = self._random.random, self._uses, len(choices)
+        best = int(roll() * count)
+        for _ in range(TRIES - 1):
+            other = int(roll() * count)
+            if uses.get(names[other], 0) < uses.get(names[best], 0):
+                best = other
+        uses[names[best]] = uses.get(names[best], 0) + 1
         return choices[best]
+
+
+def spread(*weighed: tuple[int, T]) -> tuple[T, ...]:
+    """Each choice as often as its weight says, to pick from."""
+    return tuple(choice for weight, choice in weighed for _ in range(weight))

@@ -4,36 +4,36 @@ from collections.abc import Callable, Iterator
 
 from . import questions, thoughts
 from .clauses import clause
-from .dice import Dice
+from .dice import Dice, spread
 from .qualities import description
 from .sentence import Both, Clause, NounPhrase, Phrase, Relative, Sentence, Unsaid
 
 Pattern = Callable[[Dice], "Sentence | None"]
 
-PATTERNS: list[tuple[int, Pattern]] = [
-    (400, lambda dice: Sentence(clause(dice))),
-    (120, lambda dice: Sentence(description(dice))),
-    (70, questions.yes_or_no),
-    (30, questions.who),
-    (40, questions.whom_or_what),
-    (25, questions.where),
-    (30, questions.when_or_why),
-    (60, thoughts.state),
-    (90, thoughts.quality),
-    (50, thoughts.two_sentences),
-    (60, thoughts.sequel),
-    (30, thoughts.weather),
-    (40, thoughts.meanwhile),
-    (30, thoughts.before),
-    (55, thoughts.reported),
-    (50, thoughts.relative),
-]
+PATTERNS: tuple[Pattern, ...] = spread(
+    (80, lambda dice: Sentence(clause(dice))),
+    (24, lambda dice: Sentence(description(dice))),
+    (14, questions.yes_or_no),
+    (6, questions.who),
+    (8, questions.whom_or_what),
+    (5, questions.where),
+    (6, questions.when_or_why),
+    (12, thoughts.state),
+    (18, thoughts.quality),
+    (10, thoughts.two_sentences),
+    (12, thoughts.sequel),
+    (6, thoughts.weather),
+    (8, thoughts.meanwhile),
+    (6, thoughts.before),
+    (11, thoughts.reported),
+    (10, thoughts.relative),
+)
 
 
 def sentence(dice: Dice) -> Sentence:
     """A sentence; a pattern whose words happened not to go together is left for another one."""
     while True:
-        made = dice.weighed(PATTERNS)(dice)
+        made = dice.pick(PATTERNS)(dice)
         if made is not None:
             return made
 

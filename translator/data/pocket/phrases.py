@@ -3,7 +3,7 @@
 from typing import Literal
 
 from .company import PEOPLE, adjectives_of
-from .dice import Dice
+from .dice import Dice, spread
 from .lexicon.adverbials import NUMBERS
 from .lexicon.entries import Noun
 from .lexicon.nouns import NAMES
@@ -15,12 +15,12 @@ Role = Literal["subject", "object", "place", "person", "mass"]
 
 MY, NAMED, COUNTED = Determiner("my"), Determiner("name"), Determiner("number")
 # What stands before a noun, and how often, by the role of the phrase.
-DETERMINERS: dict[Role, list[tuple[int, Determiner]]] = {
-    "subject": [(46, THE), (14, A), (9, THIS), (3, EVERY), (14, MY), (4, NAMED), (4, MANY), (6, COUNTED), (6, BARE)],
-    "object": [(38, THE), (30, A), (7, THIS), (14, MY), (4, NAMED), (4, MANY), (8, COUNTED), (8, BARE)],
-    "place": [(72, THE), (9, A), (9, THIS), (10, MY)],
-    "person": [(45, THE), (14, A), (6, THIS), (28, MY), (7, NAMED)],
-    "mass": [(45, THE), (45, BARE), (10, THIS)],
+DETERMINERS: dict[Role, tuple[Determiner, ...]] = {
+    "subject": spread((48, THE), (15, A), (9, THIS), (3, EVERY), (14, MY), (4, NAMED), (3, MANY), (3, COUNTED), (4, BARE)),
+    "object": spread((38, THE), (31, A), (7, THIS), (14, MY), (4, NAMED), (3, MANY), (6, COUNTED), (8, BARE)),
+    "place": spread((72, THE), (9, A), (9, THIS), (10, MY)),
+    "person": spread((45, THE), (14, A), (6, THIS), (28, MY), (7, NAMED)),
+    "mass": spread((9, THE), (9, BARE), (2, THIS)),
 }
 ADJECTIVE_RATES: dict[Role, float] = {"subject": 0.28, "object": 0.36, "place": 0.2, "person": 0.2, "mass": 0.35}
 PLURAL_RATES: dict[Role, float] = {"subject": 0.25, "object": 0.2, "place": 0.02, "person": 0.15, "mass": 0.0}
@@ -45,7 +45,7 @@ def noun_phrase(
     """A phrase around `noun`; `owner` is the subject that "his" may point to, `number` forces one."""
     if noun.has("mass"):
         role = "mass"
-    determiner = _fitting(dice.weighed(DETERMINERS[role]), noun, number)
+    determiner = _fitting(dice.pick(DETERMINERS[role]), noun, number)
     plural = _is_plural(dice, determiner, noun, role, number)
     suited = adjectives_of(noun.en)
     wanted = adjective and suited.items and dice.chance(ADJECTIVE_RATES[role])
@@ -61,6 +61,8 @@ def _fitting(determiner: Determiner, noun: Noun, number: Number | None) -> Deter
     """The determiner, or another where it would not suit the noun or its number."""
     if noun.has("noble"):
         return THE
+    if noun.has("family") and determiner in (THIS, EVERY, MANY, COUNTED, BARE):
+        return MY
     if noun.plural_only:
         return determiner if determiner.kind in ("my", "name") else THE
     if determiner.kind in ("my", "name") and not noun.has(*OWNED):
@@ -77,7 +79,7 @@ def _is_plural(dice: Dice, determiner: Determiner, noun: Noun, role: Role, numbe
         return False
     if noun.plural_only or determiner in (MANY, COUNTED, BARE):
         return True
-    if noun.has("noble"):
+    if noun.has("noble", "one"):
         return False
     return dice.chance(PLURAL_RATES[role]) if number is None else number == "pl"
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from .company import adjectives_of, nouns_of, spots_of
-from .dice import Dice
+from .dice import Dice, spread
 from .lexicon.actions import BE
 from .lexicon.adverbials import AT_HOME, FREQUENCY, HABIT, PAST_TIMES
 from .lexicon.entries import Adjective, Noun
 from .phrases import NAME_PHRASES, SUBJECT_PRONOUNS, noun_phrase
-from .sentence import A, Clause, NounPhrase, Phrase, Prepositional, Quality, Tense
+from .sentence import A, THE, Clause, NounPhrase, Phrase, Prepositional, Quality, Tense
 
 DESCRIBED = nouns_of(("person", "animal", "thing", "vehicle", "place", "food", "drink", "text", "idea", "event", "part"))
 STATES = ("hungry", "tired", "happy", "sad", "sick", "angry", "friendly", "dirty")
@@ -16,6 +16,7 @@ MOVABLE = nouns_of(("small-thing", "dish", "text", "clothes", "toy", "flower", "
 SURFACES = ("table", "kitchen-table", "chair", "sofa", "bench", "bed", "cupboard", "kitchen", "bedroom", "car")
 WHEREABOUTS = ("room", "garden", "workplace", "town", "outdoors", "region", "church", "house")
 PEOPLE = nouns_of(("person",))
+TENSES: tuple[Tense, ...] = spread((7, "present"), (3, "past"))
 
 
 def description(dice: Dice, *, tense: Tense | None = None) -> Clause:
@@ -25,7 +26,7 @@ def description(dice: Dice, *, tense: Tense | None = None) -> Clause:
     if not suited.items or dice.chance(0.2):
         return whereabouts(dice, tense=tense)
     adjective = suited.draw(dice)
-    chosen = tense or dice.weighed([(70, "present"), (30, "past")])
+    chosen = tense or dice.pick(TENSES)
     c = Clause(_subject(dice, noun), BE, chosen)
     if adjective.en_more and dice.chance(0.28):
         return _compared(dice, c, noun, adjective)
@@ -48,12 +49,14 @@ def _subject(dice: Dice, noun: Noun) -> Phrase:
 
 def _compared(dice: Dice, c: Clause, noun: Noun, adjective: Adjective) -> Clause:
     """Against another of the same sort to whom the quality can belong, too."""
-    others = [o for o in DESCRIBED.items if o != noun and o.kinds[0] == noun.kinds[0] and o.has(*adjective.kinds)]
+    others = [o for o in DESCRIBED.items if o != noun and o.sort == noun.sort and o.has(*adjective.kinds)]
     if not others:
         return replace(c, quality=Quality(adjective))
-    other = noun_phrase(dice, dice.pick(others), "person", adjective=False, number=None)
+    other = noun_phrase(dice, dice.pick(others), "person", adjective=False)
     if other.determiner == A:
-        other = replace(other, determiner=NounPhrase(noun).determiner)
+        other = replace(other, determiner=THE)
+    if isinstance(c.subject, NounPhrase) and not is_definite(c.subject):
+        c = replace(c, subject=replace(c.subject, determiner=THE))
     return replace(c, quality=Quality(adjective, than=other, equal=dice.chance(0.35)))
 
 
@@ -69,7 +72,7 @@ def _timed(dice: Dice, c: Clause) -> Clause:
 
 def whereabouts(dice: Dice, *, tense: Tense | None = None) -> Clause:
     """A person is in a place, a thing lies about."""
-    chosen = tense or dice.weighed([(70, "present"), (30, "past")])
+    chosen = tense or dice.pick(TENSES)
     is_person = dice.chance(0.5)
     noun = (PEOPLE if is_person else MOVABLE).draw(dice)
     c = Clause(_subject(dice, noun), BE, chosen)

@@ -10,7 +10,7 @@ from .qualities import description
 from .sentence import HOW_MANY, WHICH, Asked, Clause, NounPhrase, Pronoun, Sentence
 
 UNFRONTED = Wish(negated=0.0, fronted=0.0)
-BRIEF = Wish(negated=0.0, time=0.0, extras=0.4)
+BRIEF = Wish(negated=0.0, time=0.0, extras=0.4, fronted=0.0)
 
 
 def yes_or_no(dice: Dice) -> Sentence:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from .clauses import ANY, Wish, any_subject, clause
 from .company import LASTING, MOMENTS, MOODY, RELATED, TRAITED, WHO_VERBS, adjectives_of
-from .dice import Dice
+from .dice import Dice, spread
 from .lexicon import actions
 from .lexicon import adverbials as words
 from .lexicon.adjectives import ADJECTIVE
@@ -17,10 +17,13 @@ from .sentence import (
 
 CALM = Wish(modal=0.0, negated=0.0, time=0.0, extras=0.6)
 STATES = ("tired", "sad", "sick", "hungry")
+STATE_LINKS = spread((5, words.BECAUSE), (3, words.IF), (3, words.ALTHOUGH))
+NOT_IN_THE_RAIN = {"because": 0.8, "if": 0.4}
+WEATHER_LINKS = spread((2, words.BECAUSE), (2, words.IF), (1, words.ALTHOUGH), (1, words.WHILE))
 
 
 def _tense(dice: Dice) -> Tense:
-    return dice.weighed([(65, "present"), (35, "past")])
+    return "present" if dice.chance(0.65) else "past"
 
 
 def _be(pronoun: Phrase, adjective: Adjective, tense: Tense, *, negated: bool = False) -> Clause:
@@ -40,7 +43,7 @@ def things_named(phrases: Iterable[Phrase | None]) -> int:
 
 def state(dice: Dice) -> Sentence | None:
     """The man sleeps because he is tired; if he is tired, he sleeps; although he is tired, he works."""
-    link = dice.weighed([(5, words.BECAUSE), (3, words.IF), (3, words.ALTHOUGH)])
+    link = dice.pick(STATE_LINKS)
     verb = (LASTING if link == words.ALTHOUGH else MOODY).draw(dice)
     subject = any_subject(dice, verb)
     names = [mood for mood in STATES if mood not in verb.mood] if link == words.ALTHOUGH else verb.mood
@@ -146,10 +149,10 @@ def sequel(dice: Dice) -> Sentence | None:
 
 def weather(dice: Dice) -> Sentence:
     """If it rains, the children play in the living room."""
-    link = dice.weighed([(4, words.BECAUSE), (4, words.IF), (2, words.ALTHOUGH), (2, words.WHILE)])
+    link = dice.pick(WEATHER_LINKS)
     tense: Tense = "present" if link == words.IF else _tense(dice)
     rain = Clause(Pronoun("it"), dice.pick((actions.RAIN, actions.SNOW)), tense)
-    deed = clause(dice, replace(CALM, tense=tense, negated=0.15 if link != words.WHILE else 0.0), LASTING.draw(dice))
+    deed = clause(dice, replace(CALM, tense=tense, negated=NOT_IN_THE_RAIN.get(link.en, 0.0)), LASTING.draw(dice))
     return Sentence(deed, link, rain, subordinate_first=dice.chance(0.5))
 
 
@@ -188,6 +191,7 @@ def reported(dice: Dice) -> Sentence:
         speaker = replace(speaker, adjective=None)
     if dice.chance(0.75):
         return Sentence(Clause(speaker, dice.pick(actions.REPORTING)), words.THAT, about)
+    about = replace(about, negated=False, modal=words.MUST if about.modal == words.MUST_NOT else about.modal)
     if dice.chance(0.5) or _quantified(speaker):
         return Sentence(Clause(speaker, actions.ASK), words.WHETHER, about)
     return Sentence(Clause(speaker, actions.KNOW, negated=True), words.WHETHER, about)

@@ -63,9 +63,13 @@ def fronted(c: Clause, path: str) -> list[Word]:
 
 
 def middle_field(c: Clause, path: str) -> list[Word]:
-    """Pronoun, recipient, time, frequency, object, "nicht", object after a preposition, manner, places."""
+    """Pronoun, recipient, time, frequency, object, "nicht", object after a preposition, manner, places.
+
+    Manner goes before an object that brings up something new: kocht schnell ein Ei, kocht das Ei schnell.
+    """
     line: list[Word] = []
     thing = _object(c, path)
+    manner = idiom_words(c.manner, f"{path}.manner", german=True) if c.manner else []
     plain = thing if not c.verb.de_prep else []
     if isinstance(c.object, Pronoun):
         line += plain
@@ -75,20 +79,19 @@ def middle_field(c: Clause, path: str) -> list[Word]:
         line += idiom_words(c.time, f"{path}.time", german=True)
     if c.frequency:
         line += idiom_words(c.frequency, f"{path}.frequency", german=True)
+    new = isinstance(c.object, NounPhrase) and c.object.determiner.kind in NEW
     if not isinstance(c.object, Pronoun):
-        line += plain
+        line += manner + plain if new else plain
     if c.negated and not _takes_kein(c):
         line += words("nicht", f"{path}.not")
     if c.verb.de_prep:
         line += [*words(c.verb.de_prep, f"{path}.verb", f"{path}.particle"), *thing]
-    return line + _tail(c, path)
+    return line + ([] if new else manner) + _tail(c, path)
 
 
 def _tail(c: Clause, path: str) -> list[Word]:
-    """What stands close to the end: manner, places, predicative adjective."""
+    """What stands close to the end: companion, place, goal, predicative adjective."""
     line: list[Word] = []
-    if c.manner:
-        line += idiom_words(c.manner, f"{path}.manner", german=True)
     for part, adjunct in (("companion", c.companion), ("place", c.place), ("goal", c.goal)):
         line += adjunct_words(adjunct, f"{path}.{part}") if adjunct else []
     return line + (quality(c.quality, f"{path}.quality") if c.quality else [])
@@ -118,7 +121,7 @@ def adjunct_words(adjunct: Prepositional | Idiom, path: str) -> list[Word]:
     plain_article = isinstance(adjunct.phrase, NounPhrase) and adjunct.phrase.determiner.kind == "the"
     joined = german.contracted(preposition, line[0].text) if plain_article else ""
     if joined:
-        return [Word(joined, line[0].keys | {key}), *line[1:]]
+        return [Word(joined, (*line[0].meaning, key)), *line[1:]]
     return [*words(preposition.de, key), *line]
 
 
@@ -144,6 +147,8 @@ def verb_parts(c: Clause, path: str, *, joined: bool) -> tuple[list[Word], list[
         return words(german.present("werden", "wird", c.subject), aux), infinitive
     if past and v.preterite:
         return words(german.preterite(v.preterite, c.subject), aux, *whole), []
+    if past and isinstance(c.subject, Unsaid):  # hat Brot gebacken und es gegessen
+        return [], words(v.participle, aux, *whole)
     if past:
         return words(german.present(v.aux, "", c.subject), aux), words(v.participle, *whole)
     form = german.present(v.de, v.er, c.subject)
@@ -209,4 +214,5 @@ def determiner(p: NounPhrase, slot: german.Slot, path: str, negation: str) -> tu
     return words(text.get(d.kind, ""), path), german.STRONG
 
 
+NEW = ("a", "bare", "number", "many")
 DER_WORDS = {"this": "dies", "every": "jed", "which": "welch"}

@@ -33,7 +33,7 @@ TABLE = """
     famous more~famous | berühmt berühmter | artist king queen museum song
     brave braver | mutig mutiger | person dog
     lazy lazier | faul fauler | youth child cook waiter cat donkey
-    fresh fresher | frisch frischer | fruit vegetable fish bread milk
+    fresh fresher | frisch frischer | fruit vegetable bread milk meat egg
     warm warmer | warm wärmer | soup milk warm-clothes room bread
     cold colder | kalt kälter | drink served lake river water
     hot hotter | heiß heißer | soup hot-drink

@@ -45,6 +45,7 @@ FUTURE_TIMES = _idioms("""
     soon | bald
     on Saturday | am Samstag
 """)
+LONG_AGO = tuple(idiom for idiom in PAST_TIMES if idiom.en.startswith("last"))
 NOW = _idiom("now | jetzt")
 FREQUENCY = _idioms("""
     often | oft

@@ -21,12 +21,13 @@ class Noun:
     de_oblique: str
     de_plural: str
     gender: Gender
-    kinds: tuple[str, ...]
+    sort: str
+    kinds: frozenset[str]
     spots: tuple[str, ...] = ()
 
     def has(self, *kinds: str) -> bool:
         """Whether the noun is of any of these kinds."""
-        return any(kind in self.kinds for kind in kinds)
+        return not self.kinds.isdisjoint(kinds)
 
     @property
     def plural_only(self) -> bool:

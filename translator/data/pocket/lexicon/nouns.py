@@ -11,10 +11,10 @@ from .tables import cells, english_plural, rows
 PEOPLE = {
     "person he adult": """
         man/men | m Mann Männer
-        father | m Vater Väter | family
+        father | m Vater Väter | family one
         brother | m Bruder Brüder | family youth
         uncle | m Onkel Onkel | family
-        grandfather | m Großvater Großväter | family
+        grandfather | m Großvater Großväter | family one
         king | m König Könige | noble
         teacher | m Lehrer Lehrer | worker
         doctor | m Arzt Ärzte | worker
@@ -40,10 +40,10 @@ PEOPLE = {
     """,
     "person she adult": """
         woman/women | f Frau Frauen
-        mother | f Mutter Mütter | family
+        mother | f Mutter Mütter | family one
         sister | f Schwester Schwestern | family youth
         aunt | f Tante Tanten | family
-        grandmother | f Großmutter Großmütter | family
+        grandmother | f Großmutter Großmütter | family one
         queen | f Königin Königinnen | noble
         nurse | f Krankenschwester Krankenschwestern | worker
         actress | f Schauspielerin Schauspielerinnen | worker artist
@@ -158,15 +158,15 @@ TEXTS = {
 
 THINGS = {
     "thing it clothes coloured ware portable": """
-        hat | m Hut Hüte
-        coat | m Mantel Mäntel | warm-clothes
-        winter coat | m Wintermantel Wintermäntel | warm-clothes
-        dress | n Kleid Kleider
-        shirt | n Hemd Hemden
-        shoe | m Schuh Schuhe | pair
-        jacket | f Jacke Jacken | warm-clothes
-        scarf/scarves | m Schal Schals | warm-clothes
-        skirt | m Rock Röcke
+        hat | m Hut Hüte | worn
+        coat | m Mantel Mäntel | worn warm-clothes
+        winter coat | m Wintermantel Wintermäntel | worn warm-clothes
+        dress | n Kleid Kleider | dressy
+        shirt | n Hemd Hemden | worn
+        shoe | m Schuh Schuhe | worn pair
+        jacket | f Jacke Jacken | worn warm-clothes
+        scarf/scarves | m Schal Schals | worn warm-clothes
+        skirt | m Rock Röcke | dressy
     """,
     "thing it ware": """
         lamp | f Lampe Lampen | device
@@ -227,7 +227,7 @@ PLACES = {
         church | f Kirche Kirchen | sight built | in, behind, in front of, to:in
         library | f Bibliothek Bibliotheken | workplace | in, to:in
         cinema | n Kino Kinos | | in, in front of, to:in
-        bakery | f Bäckerei Bäckereien | workplace | in, next to, to:zu
+        bakery | f Bäckerei Bäckereien | workplace | in, to:zu
         station | m Bahnhof Bahnhöfe | town built | at:an, behind, in front of, to:zu
         bus stop | f Bushaltestelle Bushaltestellen | town | at:an, to:zu
         market | m Markt Märkte | town | at:auf, to:zu
@@ -238,7 +238,7 @@ PLACES = {
         forest | m Wald Wälder | outdoors crossable wilds view dark-place | in, to:in
         meadow | f Wiese Wiesen | outdoors view | in:auf
         playground | m Spielplatz Spielplätze | outdoors | at:auf, to:zu
-        street | f Straße Straßen | outdoors road dark-place | in
+        street | f Straße Straßen | outdoors road dark-place | in:auf
         beach | m Strand Strände | outdoors view | on:an, to:zu
         lake | m See Seen | outdoors view swimmable | at:an, to:zu
         river | m Fluss Flüsse | view swimmable | at:an, to:zu
@@ -251,7 +251,7 @@ PLACES = {
         table | m Tisch Tische | heavy-thing | on, under, next to
         kitchen table | m Küchentisch Küchentische | heavy-thing | on, under, next to
         chair | m Stuhl Stühle | seat | on, under, next to, behind
-        bed | n Bett Betten | heavy-thing | in, under, next to
+        bed | n Bett Betten | heavy-thing | in, on, under, next to
         sofa | n Sofa Sofas | seat heavy-thing | on, behind, next to
         bench | f Bank Bänke | seat | on, under, next to
         cupboard | m Schrank Schränke | heavy-thing holder | in, next to, behind
@@ -259,7 +259,7 @@ PLACES = {
     "part it": """
         door | f Tür Türen | coloured openable | behind, in front of, next to
         window | n Fenster Fenster | openable | at:an, in front of
-        room | n Zimmer Zimmer | room home | in
+        room | n Zimmer Zimmer | room home | in, into
         tree | m Baum Bäume | plant high-thing painted | under, behind, next to
     """,
 }
@@ -285,7 +285,8 @@ def _noun(kinds: str, row: str) -> Noun:
         de_oblique=de_plural if de.endswith("*") else bare,
         de_plural=de_plural,
         gender=checked,
-        kinds=(*kinds.split(), *more.split(), singular.replace(" ", "-")),
+        sort=kinds.split()[0],
+        kinds=frozenset((*kinds.split(), *more.split(), singular.replace(" ", "-"))),
         spots=tuple(spot.strip() for spot in spots.split(",") if spot.strip()),
     )
 
