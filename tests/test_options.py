@@ -18,6 +18,7 @@ from translator.options import TranslateOptions
         ({"beam_size": 3, "n_best": 5}, r"n_best \(5\) is more than beam_size \(3\)"),
         ({"n_best": 0}, "n_best must be at least 1"),
         ({"length_penalty": float("nan")}, "length_penalty must be a finite number"),
+        ({"length_penalty": 11.0}, "length_penalty must be between -10 and 10"),
         ({"no_repeat_ngram": -1}, "no_repeat_ngram must be at least 0"),
         ({"top_k": 5}, "need sampling"),
         ({"temperature": 0.5}, "need sampling"),

@@ -28,19 +28,21 @@ Characters that the model has never seen are left out of the translation.
 """
 
 
-class _Parser(argparse.ArgumentParser):
+class OneLineParser(argparse.ArgumentParser):
     """Complains in one line, and guesses what a mistyped flag was meant to be."""
 
     def error(self, message: str) -> NoReturn:
-        raise UserError(f"{message} (see translate --help)")
+        """Raise in place of printing the usage."""
+        raise UserError(f"{message} (see {self.prog} --help)")
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """As the library's, but nothing may stay unknown."""
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             flags = [flag for action in self._actions for flag in action.option_strings]
             hint = did_you_mean(unknown[0].split("=")[0], flags)
             if not unknown[0].startswith("-"):
-                hint = "; -i FILE names the source text"
+                hint = "; files are named by flags"
             self.error(f"unknown argument {unknown[0]!r}{hint}")
         return found, unknown
 
@@ -60,7 +62,7 @@ def parse(arguments: Sequence[str] | None = None) -> tuple[argparse.Namespace, T
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser, whose defaults are those of `TranslateOptions`."""
-    parser = _Parser(
+    parser = OneLineParser(
         prog="translate",
         description=DESCRIPTION,
         epilog=OUTPUT_HELP,

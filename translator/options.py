@@ -65,6 +65,8 @@ class TranslateOptions:
         at_least("n_best", self.n_best, 1)
         at_least("no_repeat_ngram", self.no_repeat_ngram, 0)
         finite("length_penalty", self.length_penalty)
+        if abs(self.length_penalty) > 10:
+            raise UserError(f"length_penalty must be between -10 and 10, not {self.length_penalty}")
         if self.n_best > self.beam_size and not self.sample:
             raise UserError(
                 f"n_best ({self.n_best}) is more than beam_size ({self.beam_size}): ask for fewer, or search wider"

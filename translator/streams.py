@@ -189,6 +189,6 @@ def _uninterrupted() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def say(message: str) -> None:
+def say(message: str, program: str = "translate") -> None:
     """One line on standard error."""
-    print(f"translate: {' '.join(message.split())}", file=sys.stderr, flush=True)
+    print(f"{program}: {' '.join(message.split())}", file=sys.stderr, flush=True)
