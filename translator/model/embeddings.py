@@ -17,8 +17,6 @@ class Embeddings(nn.Module):
     Rotary positions are not added here: they turn queries and keys inside attention.
     """
 
-    table: Tensor
-
     def __init__(self, config: ModelConfig, tokens: nn.Embedding) -> None:
         super().__init__()
         self.tokens = tokens
@@ -29,7 +27,8 @@ class Embeddings(nn.Module):
         if self.learned is not None:
             nn.init.normal_(self.learned.weight, std=config.d_model**-0.5)
         self.dropout = Dropout(config.dropout)
-        self.register_buffer("table", torch.empty(0, config.d_model), persistent=False)
+        # Not a buffer: it grows, and whatever copies or averages buffers expects fixed shapes.
+        self._table = torch.empty(0, config.d_model)
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
         """Ids (B, T), the first at absolute position ``start`` -> (B, T, D).
@@ -50,10 +49,10 @@ class Embeddings(nn.Module):
 
     def _sinusoids(self, length: int, like: Tensor) -> Tensor:
         """The table, grown to ``length`` rows: sinusoidal positions have no end."""
-        if len(self.table) < length or self.table.dtype != like.dtype or self.table.device != like.device:
-            rows = max(length, 2 * len(self.table), 64)
-            self.table = sinusoids(rows, like.shape[-1]).to(like)
-        return self.table
+        if len(self._table) < length or self._table.dtype != like.dtype or self._table.device != like.device:
+            rows = max(length, 2 * len(self._table), 64)
+            self._table = sinusoids(rows, like.shape[-1]).to(like)
+        return self._table
 
 
 def sinusoids(length: int, d_model: int) -> Tensor:

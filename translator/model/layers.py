@@ -1,5 +1,6 @@
 """The blocks of the two stacks (Vaswani 2017, figure 1)."""
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -39,8 +40,10 @@ class Residual(nn.Module):
         self.pre = config.norm == "pre"
 
     def before(self, x: Tensor) -> Tensor:
-        """What the sublayer sees."""
-        return self.norm(x) if self.pre else x
+        """What the sublayer sees; under autocast it is narrowed here once, not by each of its projections."""
+        x = self.norm(x) if self.pre else x
+        device = x.device.type
+        return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
 
     def after(self, x: Tensor, out: Tensor) -> Tensor:
         """The sublayer's output joined with its input."""

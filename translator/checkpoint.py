@@ -1,0 +1,176 @@
+"""The bundle: a folder that holds a model and all that using it takes. Needs neither hydra nor lightning.
+
+``config.json``        format, languages, model, tokenizer and data settings
+``model.safetensors``  weights under plain names; tensors that are tied stand once
+``tokenizer.model``    SentencePiece
+``metrics.json``       scores of the finished training, with signatures
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from translator.data.tokenizer import Tokenizer
+from translator.errors import UserError
+from translator.model.config import ModelConfig
+from translator.model.transformer import Transformer
+
+FORMAT = 1
+CONFIG, WEIGHTS, TOKENIZER, METRICS = "config.json", "model.safetensors", "tokenizer.model", "metrics.json"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A loaded bundle; ``config`` is config.json as plain values."""
+
+    model: Transformer
+    tokenizer: Tokenizer
+    config: dict[str, Any] = field(default_factory=dict)
+
+
+def save_bundle(
+    directory: str | Path, model: Transformer, tokenizer: Tokenizer, *, source: str, target: str, **more: Any
+) -> None:
+    """Write a whole bundle; see `save_config` and `save_weights`."""
+    save_config(directory, model.config, tokenizer, source=source, target=target, **more)
+    save_weights(directory, model)
+
+
+def save_config(
+    directory: str | Path, model: ModelConfig, tokenizer: Tokenizer, *, source: str, target: str, **more: Any
+) -> None:
+    """Write what stays the same while the weights change: config.json and the tokenizer.
+
+    ``source`` and ``target`` are language codes; ``more`` goes into config.json as it is (plain values). Each file is
+    replaced in one move, so a reader never meets half a file.
+    """
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    with _replacing(directory / TOKENIZER) as path:
+        tokenizer.save(path)
+    config = {"format": FORMAT, "source": source, "target": target, "model": model.to_dict()}
+    write_json(directory / CONFIG, config | {"tokenizer": {"normalization": tokenizer.normalization}} | more)
+
+
+def save_weights(directory: str | Path, model: Transformer) -> None:
+    """Write or replace the weights of a bundle."""
+    weights = {name: p.detach().cpu().contiguous() for name, p in model.named_parameters()}  # tied ones once
+    with _replacing(Path(directory) / WEIGHTS) as path:
+        save_file(weights, path, metadata={"format": "pt"})
+
+
+def load_bundle(directory: str | Path) -> Bundle:
+    """Load a bundle onto the CPU, in evaluation mode.
+
+    Raises:
+        UserError: something is missing, damaged or does not fit together; names the file.
+    """
+    directory = Path(directory)
+    if not directory.is_dir():
+        raise UserError(f"no model at {directory}: give the folder that training wrote, such as checkpoints/pocket")
+    config = read_config(directory)
+    tokenizer = Tokenizer.load(directory / TOKENIZER, **config["tokenizer"])
+    model_config = ModelConfig.from_dict(config["model"])
+    if tokenizer.vocab_size != model_config.vocab_size:
+        raise UserError(
+            f"{directory / TOKENIZER} has {tokenizer.vocab_size} pieces, but the model was trained with "
+            f"{model_config.vocab_size}: the two files do not belong together"
+        )
+    model = Transformer(model_config)
+    load_weights(directory / WEIGHTS, model)
+    return Bundle(model.eval(), tokenizer, config)
+
+
+def read_config(directory: Path) -> dict[str, Any]:
+    """The content of config.json.
+
+    Raises:
+        UserError: missing, damaged, or written by a newer version of this program.
+    """
+    path = directory / CONFIG
+    config = read_json(path)
+    missing = [key for key in ("format", "source", "target", "model", "tokenizer") if key not in config]
+    if missing:
+        raise UserError(f"{path}: damaged or not a checkpoint of this program (no {', '.join(missing)})")
+    if config["format"] != FORMAT:
+        raise UserError(f"{path}: format {config['format']} is not known here (this program reads {FORMAT}); update it")
+    return config
+
+
+def load_weights(path: Path, model: Transformer) -> None:
+    """Fill ``model`` strictly: every tensor must be there, and none may be left over.
+
+    Raises:
+        UserError: damaged file, or names or shapes that do not fit; names the first difference.
+    """
+    damaged = f"{path}: damaged or not a checkpoint of this program"
+    if not path.is_file():
+        raise UserError(f"{path} is missing: the folder holds no trained model")
+    try:
+        weights = load_file(path)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise UserError(f"{damaged} ({error})") from error
+    wanted = dict(model.named_parameters())
+    for name in sorted(wanted.keys() ^ weights.keys()):
+        raise UserError(f"{damaged} ({'missing' if name in wanted else 'unexpected'} tensor {name})")
+    for name, parameter in wanted.items():
+        if parameter.shape != weights[name].shape:
+            found, expected = tuple(weights[name].shape), tuple(parameter.shape)
+            raise UserError(f"{path}: {name} has shape {found}, but {CONFIG} beside it asks for {expected}")
+    with torch.no_grad():
+        for name, parameter in wanted.items():
+            parameter.copy_(weights[name])
+
+
+def newest_bundle(root: str | Path = "checkpoints") -> Path:
+    """The bundle under ``root`` whose weights were written last.
+
+    Raises:
+        UserError: there is none.
+    """
+    found = [path for path in Path(root).glob(f"*/{WEIGHTS}") if (path.parent / CONFIG).is_file()]
+    if not found:
+        raise UserError(f"no model under {root}/: train one (make demo) or name one with -m DIR")
+    return max(found, key=lambda path: path.stat().st_mtime).parent
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file.
+
+    Raises:
+        UserError: missing or not a JSON object.
+    """
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(f"{path} is missing: {path.parent} is not a checkpoint of this program") from error
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: damaged or not a checkpoint of this program ({error})") from error
+    if not isinstance(values, dict):
+        raise UserError(f"{path}: damaged or not a checkpoint of this program (not a JSON object)")
+    return values
+
+
+def write_json(path: Path, values: Mapping[str, Any]) -> None:
+    """Write plain values as readable JSON, in one move."""
+    with _replacing(path) as temporary:
+        temporary.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside ``path``; move it into place when the block has written it."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

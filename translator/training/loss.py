@@ -1,0 +1,106 @@
+"""Label-smoothed cross-entropy that never holds the whole matrix of logits.
+
+With V classes of which A may be produced, the target distribution puts 1 - eps + eps/A on the reference token and
+eps/A on every other producible token (Szegedy 2016, 1512.00567, section 7; Vaswani 2017, 5.4).
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+#: Rows whose logits are held at a time, in the type of the products; bounds the memory.
+BLOCK = 2048
+#: Rows turned into probabilities at a time, in float32; few enough to stay in a CPU's cache.
+CHUNK = 64
+
+
+def smoothed_cross_entropy(
+    hidden: Tensor, weight: Tensor, targets: Tensor, impossible: Tensor, smoothing: float
+) -> tuple[Tensor, Tensor]:
+    """Hidden (M, D), output embeddings (V, D), targets (M,) -> (loss, nll), both summed over the M tokens, in nats.
+
+    Only real tokens are given, so padding can neither add to the loss nor dilute it. ``impossible`` ids get no
+    probability and no smoothing mass. ``nll`` is without smoothing and carries no gradient. Under autocast the matrix
+    products run in its type; everything else stays in float32 or better.
+    """
+    device = hidden.device.type
+    products = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
+    with torch.autocast(device, enabled=False):
+        loss, nll = _ChunkedLoss.apply(hidden, weight, targets, impossible, smoothing, products)  # type: ignore[no-untyped-call]
+    return loss, nll
+
+
+class _ChunkedLoss(torch.autograd.Function):
+    """The gradient is formed in the forward pass, block by block, while the logits are at hand.
+
+    No (M, V) matrix is kept for the backward pass, and two buffers serve all rows: the vocabulary layer is about half
+    of a small model's training step, and most of that is memory traffic.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        targets: Tensor,
+        impossible: Tensor,
+        smoothing: float,
+        products: torch.dtype,
+    ) -> tuple[Tensor, Tensor]:
+        """See `smoothed_cross_entropy`; ``products`` is the type of the matrix products."""
+        wide = torch.promote_types(products, torch.float32)
+        narrow_weight = weight.to(products)
+        total = torch.zeros(2, dtype=wide, device=hidden.device)
+        need_gradient = any(ctx.needs_input_grad)
+        grad_hidden = torch.empty_like(hidden, dtype=wide) if need_gradient else None
+        grad_weight = torch.zeros_like(weight, dtype=wide) if need_gradient else None
+        block = torch.empty(min(BLOCK, len(hidden)), len(weight), dtype=products, device=hidden.device)
+        exact = torch.empty(min(CHUNK, len(hidden)), len(weight), dtype=wide, device=hidden.device)
+        for start in range(0, len(hidden), BLOCK):
+            rows = slice(start, min(start + BLOCK, len(hidden)))
+            narrow, grads = hidden[rows].to(products), block[: rows.stop - start]
+            torch.mm(narrow, narrow_weight.t(), out=grads)
+            for logits, labels in zip(grads.split(CHUNK), targets[rows].split(CHUNK), strict=True):
+                probs = exact[: len(logits)].copy_(logits)
+                total += _loss_of_chunk(probs, labels, impossible, smoothing)
+                if need_gradient:
+                    logits.copy_(_gradient_of_chunk(probs, labels, impossible, smoothing))
+            if grad_hidden is not None and grad_weight is not None:
+                grad_hidden[rows] = grads @ narrow_weight
+                grad_weight += grads.t() @ narrow
+        ctx.save_for_backward(grad_hidden, grad_weight)
+        ctx.kinds = hidden.dtype, weight.dtype
+        loss, nll = total.unbind()
+        ctx.mark_non_differentiable(nll)
+        return loss, nll
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        """Scale what the forward pass has formed."""
+        grads = [(g * grad_loss).to(kind) for g, kind in zip(ctx.saved_tensors, ctx.kinds, strict=True)]
+        return grads[0], grads[1], None, None, None, None
+
+
+def _loss_of_chunk(logits: Tensor, targets: Tensor, impossible: Tensor, smoothing: float) -> Tensor:
+    """Logits (m, V), turned in place into probabilities -> loss and negative log-likelihood, summed (2,)."""
+    n_possible = logits.shape[1] - len(impossible)
+    at_target = logits.gather(1, targets[:, None]).sum()
+    uniform = logits.sum() - logits.index_select(1, impossible).sum()
+    logits.index_fill_(1, impossible, float("-inf"))
+    highest = logits.amax(dim=1, keepdim=True)
+    mass = logits.sub_(highest).exp_().sum(dim=1, keepdim=True)
+    logits.div_(mass)
+    log_mass = (mass.log() + highest).sum()
+    nll = log_mass - at_target
+    return torch.stack(((1.0 - smoothing) * nll + smoothing * (log_mass - uniform / n_possible), nll))
+
+
+def _gradient_of_chunk(probs: Tensor, targets: Tensor, impossible: Tensor, smoothing: float) -> Tensor:
+    """d loss / d logits = p - target distribution, formed in place of the probabilities (m, V)."""
+    share = smoothing / (probs.shape[1] - len(impossible))
+    probs.sub_(share).index_fill_(1, impossible, 0.0)
+    ones = probs.new_full((len(targets), 1), -(1.0 - smoothing))
+    return probs.scatter_add_(1, targets[:, None], ones)

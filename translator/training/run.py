@@ -1,0 +1,144 @@
+"""A whole training: corpus, tokenizer, model, fit, final scores, bundle."""
+
+import logging
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning.pytorch import Trainer, seed_everything
+
+from translator.checkpoint import TOKENIZER, read_config, save_config
+from translator.data.corpus import Corpus, load_corpus
+from translator.data.datamodule import TranslationDataModule
+from translator.data.parallel import ParallelText
+from translator.data.tokenizer import Tokenizer
+from translator.data.tokenizer_training import train_tokenizer
+from translator.model.config import ModelConfig
+from translator.model.transformer import Transformer
+from translator.options import TranslateOptions
+from translator.training.config import TrainingConfig
+from translator.training.module import TranslationModule
+from translator.training.place import choose_accelerator, keep_freed_memory
+from translator.training.report import already_finished, finish
+from translator.training.rundir import RunDirectory
+from translator.training.settings import absolute_paths, model_settings, run_name
+from translator.training.trainer import build_trainer
+from translator.training.validation import Validation
+
+logger = logging.getLogger("translator")
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything of a run that is decided before the first update."""
+
+    settings: Mapping[str, Any]
+    config: TrainingConfig
+    directory: RunDirectory
+    corpus: Corpus
+    tokenizer: Tokenizer
+    module: TranslationModule
+
+
+def train(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Train as the composed settings say and return the figures that end the run.
+
+    The bundle stands complete in ``checkpoints/NAME`` from the first validation on.
+
+    Raises:
+        UserError: settings, data or an existing run do not allow it; nothing has been written then.
+        KeyboardInterrupt: the user stopped it; the newest state on disk can be resumed.
+    """
+    began = time.monotonic()
+    directory = RunDirectory(Path(settings["checkpoints"]) / run_name(settings))
+    directory.check(settings["resume"])
+    config = TrainingConfig.from_dict(settings)
+    TranslateOptions.from_keywords(settings["decode"] | settings["validation"])
+    if (figures := already_finished(directory, config.trainer)) is not None:
+        return figures
+    accelerator = choose_accelerator(config.trainer.accelerator)
+    run = prepare(settings, config, directory)
+    search = settings["decode"] | settings["validation"]
+    validation = Validation(run.corpus.valid, run.tokenizer, directory.path, search, config.trainer.monitor)
+    trainer = build_trainer(config.trainer, accelerator, directory, validation, progress=sys.stderr.isatty())
+    batches = TranslationDataModule(
+        run.corpus,
+        run.tokenizer,
+        **asdict(config.batch),
+        sampling=settings["tokenizer"]["sampling"],
+        seed=config.seed,
+    )
+    _fit(trainer, run, batches)
+    if validation.validated_update != trainer.global_step:  # ended between two validations
+        trainer.validate(run.module, datamodule=batches, verbose=False)
+    return finish(trainer, run, validation, time.monotonic() - began)
+
+
+def prepare(settings: Mapping[str, Any], config: TrainingConfig, directory: RunDirectory) -> Run:
+    """Load and build everything, then claim the run's folder and write what no longer changes.
+
+    Raises:
+        UserError: as `train`.
+    """
+    keep_freed_memory()
+    if config.trainer.threads is not None:
+        torch.set_num_threads(config.trainer.threads)
+    data = absolute_paths(settings["data"])
+    corpus = _limited(load_corpus(data), settings["debug"]["pairs"])
+    tokenizer = _tokenizer(corpus, settings["tokenizer"], directory)
+    seed_everything(config.seed, verbose=False)
+    model = Transformer(ModelConfig.from_dict(model_settings(settings, tokenizer)))
+    logger.info("%d parameters, vocabulary of %d pieces", count_parameters(model), tokenizer.vocab_size)
+    fixed = {"model": model.config.to_dict(), "data": data, "fingerprint": corpus.fingerprint}
+    directory.claim({**settings, **fixed}, settings["resume"])
+    languages = {"source": corpus.source_lang, "target": corpus.target_lang}
+    save_config(directory.path, model.config, tokenizer, **languages, data=data, decode=dict(settings["decode"]))
+    return Run(settings, config, directory, corpus, tokenizer, TranslationModule(model, config))
+
+
+def count_parameters(model: Transformer) -> int:
+    """Trainable numbers; tied ones once."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def _fit(trainer: Trainer, run: Run, batches: TranslationDataModule) -> None:
+    last = run.directory.last
+    state = str(last) if last.is_file() else None
+    if state:
+        logger.info("going on from %s", state)
+    elif run.settings["resume"]:
+        logger.info("no state to resume from yet: starting from the beginning")
+    try:
+        trainer.fit(run.module, datamodule=batches, ckpt_path=state, weights_only=True)
+    except SystemExit as error:  # how Lightning ends after an interrupt
+        raise KeyboardInterrupt from error
+
+
+def _tokenizer(corpus: Corpus, settings: Mapping[str, Any], directory: RunDirectory) -> Tokenizer:
+    """The run's own tokenizer if it is resumed, the user's if one is given, else one trained on both sides."""
+    if (directory.path / TOKENIZER).is_file():
+        return Tokenizer.load(directory.path / TOKENIZER, **read_config(directory.path)["tokenizer"])
+    rule = settings["normalization"]
+    lines = corpus.train.sources + corpus.train.targets
+    if settings["model"] is not None:
+        tokenizer = Tokenizer.load(settings["model"], rule)
+    else:
+        keys = ("kind", "vocab_size", "character_coverage", "byte_fallback", "normalization")
+        with tempfile.TemporaryDirectory() as scratch:
+            tokenizer = train_tokenizer(lines, Path(scratch, TOKENIZER), **{key: settings[key] for key in keys})
+    altered = tokenizer.count_altered(lines)
+    logger.info("normalization %s alters visible characters of %d of %d training lines", rule, altered, len(lines))
+    return tokenizer
+
+
+def _limited(corpus: Corpus, pairs: int | None) -> Corpus:
+    """For debugging: the first few training pairs, which are validated on and tested on as well."""
+    if pairs is None:
+        return corpus
+    few = ParallelText(corpus.train.sources[:pairs], corpus.train.targets[:pairs])
+    return Corpus(few, few, {"test": few}, corpus.source_lang, corpus.target_lang, corpus.fingerprint)
