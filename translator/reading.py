@@ -36,7 +36,7 @@ def choose_reading(
     if best is not None and (heads == "best" or heads is None) and layer in (None, best.layer):
         layer, heads = best.layer, best.heads
     layer = len(heads_of_layers) // 2 if layer is None else layer
-    if layer >= len(heads_of_layers):
+    if not 0 <= layer < len(heads_of_layers):
         raise UserError(f"there is no decoder layer {layer}; layers go from 0 to {len(heads_of_layers) - 1}")
     n_heads = heads_of_layers[layer]
     if heads is None or isinstance(heads, str):

@@ -1,0 +1,82 @@
+"""The script: results on stdout, files as asked, mistakes in one line."""
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from translator.checkpoint import write_json
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts/inspect_checkpoint.py"
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("inspect_checkpoint", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def test_a_checkpoint_is_described(script: ModuleType, flat_bundle: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert script.main([str(flat_bundle)]) == 0
+    out, err = capfd.readouterr()
+    assert out.startswith("aa to bb, ")
+    assert out.endswith("none: the training has not finished\n")
+    assert err == ""
+    scores = {"bleu": 31.4, "signature": {"bleu": "BLEU|x"}}
+    try:
+        write_json(flat_bundle / "metrics.json", {"test": scores})
+        assert script.main([str(flat_bundle)]) == 0
+    finally:
+        (flat_bundle / "metrics.json").unlink()
+    assert capfd.readouterr().out.splitlines()[-1].split() == ["test", "bleu", "31.40", "BLEU|x"]
+
+
+def test_attention_is_shown_drawn_and_written(
+    script: ModuleType, flat_bundle: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    picture, values = tmp_path / "a.png", tmp_path / "a.json"
+    pair = ["--source", "ko di $no$", "--target", "ME NOTI", "--layer", "0", "--heads", "1,3"]
+    assert script.main([str(flat_bundle), "align", *pair, "--png", str(picture), "--json", str(values)]) == 0
+    out, err = capfd.readouterr()
+    assert out.splitlines()[:2] == ["ko di $no$", "ME NOTI"]
+    assert "layer 0, mean of heads 1, 3" in out
+    assert err == ""
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    written = json.loads(values.read_text(encoding="utf-8"))
+    assert (written["layer"], written["heads"], len(written["cross_attention"])) == (0, [1, 3], 2)
+    assert script.main([str(flat_bundle), "align", *pair, "--json", "-"]) == 0
+    assert json.loads(capfd.readouterr().out) == written
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["align", "--source", "ko", "--target", "ME", "--layer", "7"], "no decoder layer 7; layers go from 0 to 1"),
+        (["align", "--source", "ko", "--heads", "0,x"], "'0,x' is neither mean nor best nor numbers"),
+        (["align", "--source", " "], "the source is blank"),
+        (["align"], "the following arguments are required: --source"),
+        (["align", "--source", "a", "--pgn", "x"], "did you mean '--png'"),
+        (["align", "--source", "a", "--target", "b", "--json", "nowhere/x.json"], "nowhere/x.json: No such file"),
+    ],
+)
+def test_mistakes_are_one_line(
+    script: ModuleType, flat_bundle: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], expected: str
+) -> None:
+    assert script.main([str(flat_bundle), *arguments]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert expected in err
+    assert err.count("\n") == 1
+
+
+def test_a_folder_that_is_no_checkpoint_is_named(
+    script: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert script.main([str(tmp_path / "nowhere")]) == 2
+    assert "nowhere" in capfd.readouterr().err

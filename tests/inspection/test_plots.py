@@ -1,0 +1,81 @@
+"""Pictures show what they are given, in any script, and never read text as a formula."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from matplotlib import font_manager
+from matplotlib.ft2font import FT2Font
+from matplotlib.image import imread
+
+from translator.errors import UserError
+from translator.inspection.pair import PairAttention
+from translator.inspection.plots import draw_attention, font_families
+from translator.reading import Reading
+
+
+def pair(source: list[str], target: list[str], weight: float = 0.5, heads: tuple[int, ...] = (3, 2)) -> PairAttention:
+    layers = [torch.full((count, len(target), len(source)), weight) for count in heads]
+    return PairAttention(" ".join(source), " ".join(target), source, target, layers, Reading(1, (0,)), [])
+
+
+def test_a_picture_is_written_whatever_its_name_ends_in(tmp_path: Path) -> None:
+    draw_attention(pair(["a", "b"], ["c"]), tmp_path / "picture")
+    assert (tmp_path / "picture").read_bytes().startswith(b"\x89PNG")
+
+
+def test_weights_show_in_the_picture(tmp_path: Path) -> None:
+    for weight in (0.1, 0.9):
+        draw_attention(pair(["a", "b"], ["c"], weight), tmp_path / f"{weight}.png")
+    light, dark = (imread(tmp_path / f"{weight}.png")[..., :3].mean() for weight in (0.1, 0.9))
+    assert light > dark + 0.1
+
+
+def test_text_is_never_read_as_a_formula(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    texts = ["$x^2$", "$\\frac{1}$", "a$", "\\alpha", "_^{", "это", "ä%#&"]
+    draw_attention(pair(texts, texts), tmp_path / "a.png")
+    assert caplog.text == ""
+
+
+def test_a_formula_is_drawn_as_wide_as_its_characters(tmp_path: Path) -> None:
+    """Read as a formula, the long text would shrink to one letter."""
+    long, short = ["$" + "\\alpha" * 9 + "$"], ["$" + "x" * 54 + "$"]
+    widths = []
+    for name, target in (("long", long), ("short", short)):
+        draw_attention(pair(["a"], target), tmp_path / f"{name}.png")
+        dark = imread(tmp_path / f"{name}.png")[..., 0] < 0.5
+        widths.append(dark.sum())
+    assert widths[0] > 0.6 * widths[1]
+
+
+def test_a_missing_script_is_told_once_and_drawn_anyway(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    recwarn: pytest.WarningsRecorder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", [])
+    draw_attention(pair(["你好", "a"], ["好"]), tmp_path / "a.png")
+    assert caplog.text.count("no installed font shows 你好") == 1
+    assert [str(warning.message) for warning in recwarn if "Glyph" in str(warning.message)] == []
+    assert (tmp_path / "a.png").exists()
+
+
+def test_an_installed_font_fills_in(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """The mathematical fonts that come with matplotlib have characters that the usual font lacks."""
+    letters = FT2Font(font_manager.findfont("STIXGeneral")).get_charmap().keys()
+    usual = FT2Font(font_manager.findfont("DejaVu Sans")).get_charmap().keys()
+    lacking = [chr(code) for code in sorted(letters - usual) if chr(code).isprintable()]
+    entries = [entry for entry in font_manager.fontManager.ttflist if entry.name == "STIXGeneral"]
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", entries)
+    assert font_families("a" + lacking[0]) == ["DejaVu Sans", "STIXGeneral"]
+    assert caplog.text == ""
+
+
+def test_the_usual_font_is_enough_for_the_usual_text() -> None:
+    assert font_families("Straße ▁ это") == ["DejaVu Sans"]
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"cannot write the picture .*nowhere/a.png: No such file"):
+        draw_attention(pair(["a"], ["b"]), tmp_path / "nowhere/a.png")

@@ -1,0 +1,101 @@
+"""Pictures of attention. The only place that imports matplotlib, through its object interface: no global state."""
+
+import logging
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from translator.errors import UserError
+from translator.inspection.pair import PairAttention
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+log = logging.getLogger(__name__)
+
+_CELL = 0.3  # inches a piece in the large picture
+_LARGEST = 40.0  # inches: longer sentences get smaller cells
+_SMALL = 1.4  # inches of a picture in the grid
+_COLOURS: dict[str, Any] = {"cmap": "Blues", "vmin": 0.0, "vmax": 1.0, "interpolation": "nearest", "aspect": "auto"}
+
+
+def draw_attention(attention: PairAttention, path: str | Path) -> None:
+    """Write a PNG: above the mean of the chosen layer and heads, below every layer (a row) and head (a column).
+
+    Text is drawn as it is: ``$`` starts no formula, and installed fonts fill in for scripts that the usual font
+    lacks. Raises UserError where the file cannot be written.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    rows, columns = len(attention.target_pieces), len(attention.source_pieces)
+    n_layers, n_heads = len(attention.layers), max(map(len, attention.layers))
+    cell = min(_CELL, _LARGEST / max(rows, columns))
+    above = (columns * cell + 3.0, rows * cell + 2.5)
+    below = (n_heads * _SMALL + 1.0, n_layers * _SMALL)
+    text = "".join([attention.source, attention.target, *attention.source_pieces, *attention.target_pieces])
+    with matplotlib.rc_context({"font.family": font_families(text), "text.usetex": False}):
+        figure = Figure(figsize=(max(above[0], below[0]), above[1] + below[1]), layout="constrained")
+        halves: Any = figure.subfigures(2, 1, height_ratios=[above[1], below[1]])
+        _draw_mean(halves[0].subplots(), attention, fontsize=min(9.0, cell * 72 * 0.45))
+        _draw_grid(halves[1].subplots(n_layers, n_heads, squeeze=False), attention.layers)
+        _save(figure, Path(path))
+
+
+def font_families(text: str) -> list[str]:
+    """The usual font, and as many installed ones as it takes for the characters that it lacks."""
+    from matplotlib import font_manager
+    from matplotlib.ft2font import FT2Font
+
+    families = ["DejaVu Sans"]
+    missing = set(map(ord, text)) - FT2Font(font_manager.findfont(families[0])).get_charmap().keys()
+    missing = {code for code in missing if chr(code).isprintable()}
+    for entry in font_manager.fontManager.ttflist if missing else []:
+        found = missing & FT2Font(entry.fname).get_charmap().keys()
+        if found and entry.style == "normal":
+            families.append(entry.name)
+            missing -= found
+        if not missing:
+            break
+    if missing:
+        log.warning("no installed font shows %s: the picture has boxes there", "".join(map(chr, sorted(missing))))
+    return families
+
+
+def _draw_mean(axes: "Axes", attention: PairAttention, fontsize: float) -> None:
+    image = axes.imshow(attention.mean().numpy(), **_COLOURS)
+    plain: dict[str, Any] = {"parse_math": False, "fontsize": fontsize}
+    _label(axes.xaxis, attention.source_pieces, {**plain, "rotation": 90})
+    _label(axes.yaxis, attention.target_pieces, plain)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    heads = ", ".join(map(str, attention.reading.heads))
+    axes.set_title(f"cross-attention of layer {attention.reading.layer}, mean of heads {heads}", fontsize=10)
+    axes.set_ylabel("target piece written", fontsize=9)
+    axes.figure.colorbar(image, ax=axes, label="weight (a row sums to 1)", shrink=0.8)
+
+
+def _label(axis: Any, names: Sequence[str], style: dict[str, Any]) -> None:
+    axis.set_ticks(range(len(names)), labels=names, **style)
+
+
+def _draw_grid(grid: Any, layers: Sequence[Any]) -> None:
+    for layer, weights in enumerate(layers):
+        for head, axes in enumerate(grid[layer]):
+            if head >= len(weights):
+                axes.set_axis_off()
+                continue
+            axes.imshow(weights[head].numpy(), **_COLOURS)
+            axes.set_xticks([])
+            axes.set_yticks([])
+            axes.set_title(f"layer {layer}, head {head}", fontsize=7)
+
+
+def _save(figure: Any, path: Path) -> None:
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph .* missing")  # already told, in one line
+            figure.savefig(path, format="png", dpi=120)
+    except OSError as error:
+        raise UserError(f"cannot write the picture {path}: {error.strerror}") from error

@@ -1,0 +1,155 @@
+"""What a checkpoint is: its parameters by part, its attention, and the memory that its cache takes."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from torch import nn
+
+from translator.attention.multihead import CausalSelfAttention, CrossAttention, MultiHeadAttention, SelfAttention
+from translator.model.transformer import Transformer
+
+Row = tuple[str, ...]
+
+BYTES = 4  # of a float32 number
+_SUBLAYERS = {"self_attn": "self-attention", "cross_attn": "cross-attention", "feed_forward": "feed-forward"}
+_OUTSIDE = {
+    "src_embeddings": "source embeddings",
+    "tgt_embeddings": "target embeddings",
+    "encoder_norm": "encoder norms",
+    "decoder_norm": "decoder norms",
+    "output": "output projection",
+}
+_KINDS: dict[type[MultiHeadAttention], str] = {
+    SelfAttention: "encoder self-attention",
+    CausalSelfAttention: "decoder self-attention",
+    CrossAttention: "decoder cross-attention",
+}
+
+
+@dataclass(frozen=True)
+class AttentionSite:
+    """One attention sublayer of one layer."""
+
+    kind: str
+    layer: int
+    n_heads: int
+    n_kv_heads: int
+    head_dim: int
+    window: int | None
+
+    @property
+    def kv_bytes(self) -> int:
+        """Bytes of keys and values of one token, in float32."""
+        return 2 * self.n_kv_heads * self.head_dim * BYTES
+
+
+@dataclass(frozen=True)
+class CacheSize:
+    """Bytes a decoder keeps, in float32, over all layers."""
+
+    target_token: int  # a produced token of each beam (or draw) adds this
+    source_token: int  # a source token adds this once a sentence, whatever the number of beams
+    window: int | None  # no more target tokens than this are kept; None: all
+
+
+def parameters_by_part(model: Transformer) -> dict[str, int]:
+    """Number of parameters of each part, in the order in which a sentence passes; tied ones count once, where first."""
+    counts: Counter[str] = Counter()
+    for name, parameter in model.named_parameters():
+        counts[_part(name, model.config.tie_embeddings)] += parameter.numel()
+    return dict(counts)
+
+
+def attention_sites(model: nn.Module) -> list[AttentionSite]:
+    """All attention sublayers: the encoder's, then the decoder's two kinds, first layer first."""
+    return [
+        AttentionSite(name, layer, module.n_heads, module.n_kv_heads, module.head_dim, getattr(module, "window", None))
+        for kind, name in _KINDS.items()
+        for layer, module in enumerate(m for m in model.modules() if isinstance(m, kind))
+    ]
+
+
+def cache_size(sites: list[AttentionSite]) -> CacheSize:
+    """What decoding keeps between steps; encoder attention keeps nothing."""
+    own = [site for site in sites if site.kind == _KINDS[CausalSelfAttention]]
+    cross = [site for site in sites if site.kind == _KINDS[CrossAttention]]
+    windows = [site.window for site in own if site.window is not None]
+    return CacheSize(
+        target_token=sum(site.kv_bytes for site in own),
+        source_token=sum(site.kv_bytes for site in cross),
+        window=max(windows) - 1 if len(windows) == len(own) else None,
+    )
+
+
+def describe(model: Transformer, config: Mapping[str, Any], metrics: Mapping[str, Any]) -> list[str]:
+    """All of it as lines, with the settings and scores that the bundle's config.json and metrics.json hold."""
+    parts = parameters_by_part(model)
+    total = sum(parts.values())
+    sites = attention_sites(model)
+    settings = {**config["model"], **{f"tokenizer {name}": value for name, value in config["tokenizer"].items()}}
+    scores = [row for split, found in metrics.items() for row in _score_rows(split, found)]
+    sections: dict[str, list[Row]] = {
+        f"{config['source']} to {config['target']}, {total:,} parameters": [
+            (part, f"{count:,}", f"{count / total:.1%}") for part, count in parts.items()
+        ],
+        "configuration": [(name, _plain(value)) for name, value in settings.items()],
+        "attention": list(_site_rows(sites)),
+        "kv-cache in float32": _cache_rows(cache_size(sites)),
+        "scores": scores or [("none: the training has not finished",)],
+    }
+    lines = [line for title, rows in sections.items() for line in ("", title, *_table(rows))]
+    return lines[1:]
+
+
+def _part(name: str, tying: str) -> str:
+    first, _, rest = name.partition(".")
+    if first in ("encoder", "decoder"):
+        return f"{first} {_SUBLAYERS.get(rest.split('.')[1], 'norms')}"
+    if rest.startswith("learned"):
+        return "learned positions"
+    if tying == "all" and first == "src_embeddings":
+        return "embeddings (source, target and output are one)"
+    return _OUTSIDE[first] + (" (and output)" if tying == "decoder" and first == "tgt_embeddings" else "")
+
+
+def _site_rows(sites: list[AttentionSite]) -> Iterator[Row]:
+    """A row for each run of layers that are alike."""
+    for _, alike in groupby(sites, key=lambda site: (site.kind, site.n_heads, site.n_kv_heads, site.window)):
+        first, *others = alike
+        layers = f"layers {first.layer} to {others[-1].layer}" if others else f"layer {first.layer}"
+        heads = f"{first.n_heads} heads of {first.head_dim}"
+        window = "sees all it may" if first.window is None else f"window {first.window}"
+        yield first.kind, layers, heads, f"{first.n_kv_heads} for keys and values", window
+
+
+def _cache_rows(size: CacheSize) -> list[Row]:
+    kept = "" if size.window is None else f", the last {size.window} tokens are kept"
+    return [
+        ("bytes a target token", f"{size.target_token:,}", f"in each beam{kept}"),
+        ("bytes a source token", f"{size.source_token:,}", "once a sentence, all beams share it"),
+    ]
+
+
+def _score_rows(split: str, found: Any) -> Iterator[Row]:
+    if isinstance(found, Mapping) and isinstance(found.get("signature"), Mapping):
+        for key, signature in found["signature"].items():
+            yield split, key, f"{found[key]:.2f}", signature
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_plain(entry)}" for name, entry in value.items())
+    return "-" if value is None else str(value)
+
+
+def _table(rows: Sequence[Row]) -> list[str]:
+    """Rows of equal length as lines with aligned columns; columns of numbers are aligned on the right."""
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    for index, column in enumerate(columns):
+        width = max(map(len, column))
+        numbers = index > 0 and all(cell[:1].isdigit() for cell in column)
+        columns[index] = [cell.rjust(width) if numbers else cell.ljust(width) for cell in column]
+    return [f"  {'  '.join(row).rstrip()}" for row in zip(*columns, strict=True)]
