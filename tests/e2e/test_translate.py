@@ -1,0 +1,123 @@
+"""The command as a process: what a shell, a pipe and an impatient user see."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import toy
+from translator.inference import Translator
+
+ROOT = Path(__file__).resolve().parents[2]
+TRAINING_ONLY = ("lightning", "hydra", "omegaconf", "datasets", "sacrebleu", "matplotlib", "rich", "tensorboard")
+#: The command where only what translating needs can be imported.
+COMMAND = (
+    f"import sys; sys.modules.update(dict.fromkeys({TRAINING_ONLY!r})); "
+    "from translator.cli import main; sys.exit(main())"
+)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[object]:
+    """Starts the command in an empty folder, in the plainest locale, with pipes all around."""
+    running: list[subprocess.Popen[bytes]] = []
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "OMP_NUM_THREADS": "1"}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+    def start(*flags: str, stdin: object = subprocess.PIPE) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", COMMAND, *flags],
+            stdin=stdin,  # type: ignore[call-overload]
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=tmp_path,
+            env=kept | plain | {"PYTHONPATH": str(ROOT)},
+            start_new_session=True,
+        )
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def test_each_line_is_answered_before_the_next_is_written(
+    start: object, toy_bundle: Path, toy_translator: Translator, tmp_path: Path
+) -> None:
+    process = start("-m", os.path.relpath(toy_bundle, tmp_path))  # type: ignore[operator]
+    lines = ["zono waba", "", "Straße café 你好 koko", "rame, no"]
+    expected = [t.text for t in toy_translator.translate(lines)]
+
+    for line, wanted in zip(lines, expected, strict=True):
+        process.stdin.write(f"{line}\n".encode())
+        process.stdin.flush()
+        assert process.stdout.readline() == f"{wanted}\n".encode()
+    process.stdin.write(b"su\n\xff")
+    process.stdin.close()
+    rest, said = process.stdout.read(), process.stderr.read()
+
+    assert process.wait(timeout=120) == 0
+    assert rest.count(b"\n") == 2
+    assert b"line 6: not valid UTF-8" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_goes_away_ends_the_command_quietly(
+    start: object, toy_bundle: Path, toy_translator: Translator, tmp_path: Path
+) -> None:
+    text = tmp_path / "text"
+    text.write_text("zono waba\n" * 2000)
+    with text.open("rb") as source:
+        process = start("-m", str(toy_bundle), "-b", "1", "-q", stdin=source)  # type: ignore[operator]
+    first = process.stdout.readline()
+    process.stdout.close()
+
+    assert process.stderr.read() == b""
+    assert process.wait(timeout=120) == 141
+    assert first.decode().strip() == toy_translator.translate(["zono waba"], beam_size=1)[0].text
+
+
+def test_an_interrupt_leaves_whole_lines(
+    start: object, toy_bundle: Path, toy_translator: Translator, tmp_path: Path
+) -> None:
+    lines = toy.sentences(64, seed=51)
+    text = tmp_path / "text"
+    text.write_text("\n".join(lines * 100) + "\n")
+    process = start("-m", str(toy_bundle), "-b", "1", "-i", str(text))  # type: ignore[operator]
+    first = process.stdout.readline()
+
+    process.send_signal(signal.SIGINT)
+    rest, said = process.stdout.read(), process.stderr.read()
+
+    assert process.wait(timeout=120) == 130
+    assert said.decode() == "translate: interrupted; the lines written so far are whole\n"
+    found = (first + rest).decode().split("\n")
+    assert found.pop() == ""
+    assert 64 <= len(found) < 6400
+    assert found[:64] == [t.text for t in toy_translator.translate(lines, beam_size=1)]
+
+
+def test_help_and_complaints_need_no_heavy_library() -> None:
+    code = (
+        "import sys; from translator.cli import main\n"
+        "assert main(['--n-best', '9']) == 2\n"
+        "try: main(['--help'])\n"
+        "except SystemExit as end: assert end.code == 0\n"
+        "heavy = {'torch', 'sentencepiece', 'safetensors', 'numpy'} & set(sys.modules)\n"
+        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    for flag in ("--beam-size", "--on-long", "--alignments", "--batch-tokens", "length^A", "json"):
+        assert flag in done.stdout
