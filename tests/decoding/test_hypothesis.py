@@ -9,6 +9,10 @@ def test_length_counts_the_end_of_sentence_when_there_is_one():
     assert make_hypothesis([5, 6], -6.0, finished=False, alpha=1.0).score == pytest.approx(-3.0)
 
 
+def test_an_output_cut_before_its_first_token_has_a_score():
+    assert make_hypothesis([], 0.0, finished=False, alpha=1.0).score == 0.0
+
+
 @pytest.mark.parametrize(("alpha", "score"), [(0.0, -8.0), (0.5, -4.0), (1.0, -2.0), (2.0, -0.5), (-1.0, -32.0)])
 def test_score_is_log_probability_by_a_power_of_the_length(alpha, score):
     assert length_normalised(-8.0, 4, alpha) == pytest.approx(score)
