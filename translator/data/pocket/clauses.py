@@ -1,5 +1,6 @@
 """Random clauses: a verb, those who suit it, a tense, and what else one would say with it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .company import VERBS, nouns_of, spots_of
@@ -8,11 +9,22 @@ from .lexicon import adverbials as words
 from .lexicon.entries import Idiom, Noun, Verb
 from .phrases import NAME_PHRASES, OBJECT_PRONOUNS, SUBJECT_PRONOUNS, noun_phrase, pair_of_people, person
 from .sentence import (
-    BARE, THE, Both, Clause, NounPhrase, Number, Phrase, Prepositional, Pronoun, Tense, number_of, person_of,
+    BARE,
+    THE,
+    Both,
+    Clause,
+    NounPhrase,
+    Number,
+    Phrase,
+    Prepositional,
+    Pronoun,
+    Tense,
+    number_of,
+    person_of,
     pronoun_for,
 )  # fmt: skip
 
-TENSES: tuple[Tense, ...] = spread((52, "present"), (28, "past"), (9, "future"), (11, "progressive"))
+TENSES: tuple[Tense, ...] = spread((52, "present"), (28, "past"), (11, "future"), (10, "progressive"))
 MODALS = spread((15, words.CAN), (10, words.MUST), (6, words.MAY), (7, words.SHOULD), (12, words.WANT))
 PAST_MODALS = spread((9, words.CAN), (8, words.MUST), (8, words.WANT))
 ANIMAL_MODALS = (words.CAN, words.WANT)
@@ -41,7 +53,7 @@ def clause(dice: Dice, wish: Wish = ANY, verb: Verb | None = None) -> Clause:
     verb = verb or VERBS.draw(dice)
     subject = wish.subject or any_subject(dice, verb)
     tense = wish.tense or any_tense(dice, verb)
-    if tense == "past" and verb.marked("no-past"):
+    if tense == "past" and (verb.marked("no-past") or _past_unheard(verb, subject)):
         tense = "present"
     c = Clause(subject, verb, tense)
     c = with_modal(dice, c, wish)
@@ -49,6 +61,11 @@ def clause(dice: Dice, wish: Wish = ANY, verb: Verb | None = None) -> Clause:
     c = with_surroundings(dice, c, wish.extras)
     c = with_negation(dice, c, wish)
     return with_time(dice, c, wish)
+
+
+def _past_unheard(verb: Verb, subject: Phrase) -> bool:
+    """Whether the past sounds like the present: they read, they put on (but he reads, he read)."""
+    return verb.past == verb.en and not (number_of(subject) == "sg" and person_of(subject) == 3)
 
 
 def any_tense(dice: Dice, verb: Verb) -> Tense:
@@ -147,7 +164,7 @@ def with_surroundings(dice: Dice, c: Clause, factor: float) -> Clause:
         return replace(c, companion=Prepositional(preposition, who))
     if v.how and dice.chance(0.18 * factor):
         c = replace(c, manner=_manner(dice, c))
-    wanted = v.marked("placed") or dice.chance((0.32 if v.what else 0.55) * factor)
+    wanted = v.marked("placed") or dice.chance((0.38 if v.what else 0.6) * factor)
     if v.where and (not c.manner or v.marked("placed")) and not isinstance(c.object, Pronoun) and wanted:
         return replace(c, place=_place(dice, c))
     return c
@@ -175,7 +192,11 @@ def _manner(dice: Dice, c: Clause) -> Idiom | None:
     """How it is done; "together" is for several, "alone" for one."""
     several = number_of(c.subject) == "pl"
     fitting = [how for how in c.verb.how if how not in (("alone",) if several else ("together",))]
-    return words.MANNER[dice.pick(fitting)] if fitting else None
+    return words.MANNER[dice.seldom(fitting, fitting)] if fitting else None
+
+
+def _seldom(dice: Dice, idioms: Sequence[Idiom]) -> Idiom:
+    return dice.seldom(idioms, [idiom.en for idiom in idioms])
 
 
 def with_negation(dice: Dice, c: Clause, wish: Wish) -> Clause:
@@ -201,8 +222,8 @@ def with_time(dice: Dice, c: Clause, wish: Wish) -> Clause:
     event = isinstance(c.subject, NounPhrase) and c.subject.noun.sort == "event"
     plain = c.modal is None and not c.negated and c.tense != "future" and not event and not c.verb.marked("state")
     if plain and wish.time and dice.chance(0.14):
-        return replace(c, frequency=dice.pick(words.FREQUENCY if c.tense == "present" else words.FREQUENCY[:-1]))
-    if not dice.chance(wish.time):
+        return replace(c, frequency=_seldom(dice, words.FREQUENCY if c.tense == "present" else words.FREQUENCY[:-1]))
+    if not dice.chance(wish.time * (2 if c.tense == "future" else 1)):
         return c
     times = {"past": words.PAST_TIMES, "future": words.FUTURE_TIMES}.get(c.tense, words.HABIT)
     if c.tense == "present" and (c.modal or c.negated or c.verb.marked("stative") or event):
@@ -210,5 +231,4 @@ def with_time(dice: Dice, c: Clause, wish: Wish) -> Clause:
     if c.tense == "past" and c.verb.marked("state"):
         times = words.LONG_AGO
     fronted = dice.chance(wish.fronted) or (c.negated and c.object is not None)
-    return replace(c, time=dice.pick(times), front="time" if fronted else "subject")
-
+    return replace(c, time=_seldom(dice, times), front="time" if fronted else "subject")

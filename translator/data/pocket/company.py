@@ -34,7 +34,7 @@ class Choice(Generic[T]):
 
 
 def _verbs(verbs: Sequence[Verb]) -> Choice[Verb]:
-    return Choice.of(verbs, lambda verb: f"verb {verb.name}")
+    return Choice.of(verbs, lambda verb: f"{verb.name} {verb.what or verb.who}")
 
 
 @cache

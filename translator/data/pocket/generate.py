@@ -1,5 +1,6 @@
 """The splits of the corpus: which sentences each may hold, and how they are drawn."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -8,7 +9,6 @@ from zlib import crc32
 from . import write_english, write_german
 from .company import VERBS, nouns_of
 from .dice import Dice
-from .lexicon.entries import Noun
 from .patterns import clauses_of, heads, sentence
 from .sentence import Sentence
 from .words import as_text, links_between
@@ -35,18 +35,31 @@ class Pair:
 
 @cache
 def held_out_pairs() -> frozenset[tuple[str, str, str]]:
-    """The (verb, role, noun) triples that only test_unseen may hold: each verb's every ninth noun."""
-    company: dict[tuple[str, str], dict[str, Noun]] = {}
+    """The (verb, role, noun) triples that only test_unseen may hold.
+
+    They are every ninth noun of a verb's company, except where a noun would lose more than a fifth of
+    its own.
+    """
+    company = _company()
+    meets = Counter(noun for nouns in company.values() for noun in nouns)
+    held: list[tuple[str, str, str]] = []
+    lost: Counter[str] = Counter()
+    for shift, ((verb, role), nouns) in enumerate(company.items()):
+        for index, noun in enumerate(nouns):
+            if (index + 4 * shift) % HELD_OUT_EVERY == 0 and len(nouns) > 4 and 5 * (lost[noun] + 1) <= meets[noun]:
+                lost[noun] += 1
+                held.append((verb, role, noun))
+    return frozenset(held)
+
+
+def _company() -> dict[tuple[str, str], list[str]]:
+    """The nouns that each verb can have as subject and as object."""
+    company: dict[tuple[str, str], dict[str, None]] = {}
     for verb in VERBS.items:
         for role, kinds in (("subject", verb.who), ("object", verb.what)):
             for noun in nouns_of(kinds).items:
-                company.setdefault((verb.name, role), {})[noun.en] = noun
-    return frozenset(
-        (verb, role, noun)
-        for shift, ((verb, role), nouns) in enumerate(company.items())
-        for index, noun in enumerate(nouns)
-        if len(nouns) > HELD_OUT_EVERY // 2 and (index + 4 * shift) % HELD_OUT_EVERY == 0
-    )
+                company.setdefault((verb.name, role), {})[noun.en] = None
+    return {key: list(nouns) for key, nouns in company.items()}
 
 
 def word_pairs(s: Sentence) -> Iterator[tuple[str, str, str]]:

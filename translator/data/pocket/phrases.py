@@ -8,7 +8,19 @@ from .lexicon.adverbials import NUMBERS
 from .lexicon.entries import Noun
 from .lexicon.nouns import NAMES
 from .sentence import (
-    A, BARE, EVERY, MANY, THE, THIS, Both, Determiner, Name, NounPhrase, Number, Phrase, Pronoun,
+    BARE,
+    EVERY,
+    MANY,
+    THE,
+    THIS,
+    A,
+    Both,
+    Determiner,
+    Name,
+    NounPhrase,
+    Number,
+    Phrase,
+    Pronoun,
 )  # fmt: skip
 
 Role = Literal["subject", "object", "place", "person", "mass"]
@@ -16,7 +28,9 @@ Role = Literal["subject", "object", "place", "person", "mass"]
 MY, NAMED, COUNTED = Determiner("my"), Determiner("name"), Determiner("number")
 # What stands before a noun, and how often, by the role of the phrase.
 DETERMINERS: dict[Role, tuple[Determiner, ...]] = {
-    "subject": spread((48, THE), (15, A), (9, THIS), (3, EVERY), (14, MY), (4, NAMED), (3, MANY), (3, COUNTED), (4, BARE)),
+    "subject": spread(
+        (48, THE), (15, A), (9, THIS), (3, EVERY), (14, MY), (4, NAMED), (3, MANY), (3, COUNTED), (4, BARE)
+    ),
     "object": spread((38, THE), (31, A), (7, THIS), (14, MY), (4, NAMED), (3, MANY), (6, COUNTED), (8, BARE)),
     "place": spread((72, THE), (9, A), (9, THIS), (10, MY)),
     "person": spread((45, THE), (14, A), (6, THIS), (28, MY), (7, NAMED)),
@@ -67,11 +81,14 @@ def _fitting(determiner: Determiner, noun: Noun, number: Number | None) -> Deter
         return determiner if determiner.kind in ("my", "name") else THE
     if determiner.kind in ("my", "name") and not noun.has(*OWNED):
         return THE
-    if number == "sg" and determiner in (MANY, COUNTED, BARE) and not noun.has("mass"):
+    return determiner if noun.has("mass") else _in_number(determiner, number)
+
+
+def _in_number(determiner: Determiner, number: Number | None) -> Determiner:
+    """The determiner, or its counterpart where the number is settled."""
+    if number == "sg" and determiner in (MANY, COUNTED, BARE):
         return A
-    if number == "pl" and determiner in (A, EVERY):
-        return BARE
-    return determiner
+    return BARE if number == "pl" and determiner in (A, EVERY) else determiner
 
 
 def _is_plural(dice: Dice, determiner: Determiner, noun: Noun, role: Role, number: Number | None) -> bool:
@@ -79,8 +96,8 @@ def _is_plural(dice: Dice, determiner: Determiner, noun: Noun, role: Role, numbe
         return False
     if noun.plural_only or determiner in (MANY, COUNTED, BARE):
         return True
-    if noun.has("noble", "one"):
-        return False
+    if noun.has("noble", "one") or (noun.en == noun.en_plural and determiner != THIS):
+        return False  # "the sheep" is one of them
     return dice.chance(PLURAL_RATES[role]) if number is None else number == "pl"
 
 

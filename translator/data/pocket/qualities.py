@@ -8,26 +8,30 @@ from .lexicon.actions import BE
 from .lexicon.adverbials import AT_HOME, FREQUENCY, HABIT, PAST_TIMES
 from .lexicon.entries import Adjective, Noun
 from .phrases import NAME_PHRASES, SUBJECT_PRONOUNS, noun_phrase
-from .sentence import A, THE, Clause, NounPhrase, Phrase, Prepositional, Quality, Tense
+from .sentence import THE, A, Clause, NounPhrase, Phrase, Prepositional, Quality, Tense
 
-DESCRIBED = nouns_of(("person", "animal", "thing", "vehicle", "place", "food", "drink", "text", "idea", "event", "part"))
+DESCRIBED = nouns_of(
+    ("person", "animal", "thing", "vehicle", "place", "food", "drink", "feed", "text", "idea", "event", "part")
+)
 STATES = ("hungry", "tired", "happy", "sad", "sick", "angry", "friendly", "dirty")
 MOVABLE = nouns_of(("small-thing", "dish", "text", "clothes", "toy", "flower", "pet"))
 SURFACES = ("table", "kitchen-table", "chair", "sofa", "bench", "bed", "cupboard", "kitchen", "bedroom", "car")
-WHEREABOUTS = ("room", "garden", "workplace", "town", "outdoors", "region", "church", "house")
+WHEREABOUTS = (
+    *("room", "garden", "workplace", "town", "outdoors", "region", "sight", "house"),
+    *("cinema", "mountain", "swimming-pool"),
+)
 PEOPLE = nouns_of(("person",))
 TENSES: tuple[Tense, ...] = spread((7, "present"), (3, "past"))
 
 
-def description(dice: Dice, *, tense: Tense | None = None) -> Clause:
+def description(dice: Dice) -> Clause:
     """Someone or something is old, older than another, as old as another, or is somewhere."""
     noun = DESCRIBED.draw(dice)
     suited = adjectives_of(noun.en)
     if not suited.items or dice.chance(0.2):
-        return whereabouts(dice, tense=tense)
+        return whereabouts(dice)
     adjective = suited.draw(dice)
-    chosen = tense or dice.pick(TENSES)
-    c = Clause(_subject(dice, noun), BE, chosen)
+    c = Clause(_subject(dice, noun), BE, dice.pick(TENSES))
     if adjective.en_more and dice.chance(0.28):
         return _compared(dice, c, noun, adjective)
     c = replace(c, quality=Quality(adjective), negated=dice.chance(0.15) and is_definite(c.subject))
@@ -70,12 +74,11 @@ def _timed(dice: Dice, c: Clause) -> Clause:
     return replace(c, time=time, front="time" if dice.chance(0.4) else "subject")
 
 
-def whereabouts(dice: Dice, *, tense: Tense | None = None) -> Clause:
+def whereabouts(dice: Dice) -> Clause:
     """A person is in a place, a thing lies about."""
-    chosen = tense or dice.pick(TENSES)
     is_person = dice.chance(0.5)
     noun = (PEOPLE if is_person else MOVABLE).draw(dice)
-    c = Clause(_subject(dice, noun), BE, chosen)
+    c = Clause(_subject(dice, noun), BE, dice.pick(TENSES))
     if is_person and dice.chance(0.15):
         return replace(c, place=AT_HOME)
     preposition, where = spots_of(WHEREABOUTS if is_person else SURFACES).draw(dice)

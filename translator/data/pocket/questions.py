@@ -6,6 +6,7 @@ from .clauses import Wish, clause
 from .company import OBJECT_VERBS, PLACED, VERBS, WHO_VERBS
 from .dice import Dice
 from .lexicon.adverbials import WHEN, WHERE, WHERE_TO, WHY
+from .lexicon.entries import Noun
 from .qualities import description
 from .sentence import HOW_MANY, WHICH, Asked, Clause, NounPhrase, Pronoun, Sentence
 
@@ -38,9 +39,14 @@ def whom_or_what(dice: Dice) -> Sentence:
         c = replace(c, place=None)
     else:
         number = thing.number
-        many = number == "pl" and dice.chance(0.6) and not thing.noun.plural_only
+        many = number == "pl" and not thing.noun.plural_only and (dice.chance(0.6) or _unmarked(thing.noun))
         asked = replace(thing, determiner=HOW_MANY if many else WHICH, adjective=None)
     return Sentence(replace(c, object=asked, front="object"), question=True)
+
+
+def _unmarked(noun: Noun) -> bool:
+    """Whether singular and plural look the same, so that "which" would not tell."""
+    return noun.en == noun.en_plural
 
 
 def where(dice: Dice) -> Sentence:
@@ -65,4 +71,3 @@ def when_or_why(dice: Dice) -> Sentence:
 
 def _why_be(dice: Dice) -> Clause:
     return replace(description(dice), time=None, frequency=None, asked=WHY, front="asked")
-

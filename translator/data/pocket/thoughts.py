@@ -11,7 +11,18 @@ from .lexicon import adverbials as words
 from .lexicon.adjectives import ADJECTIVE
 from .lexicon.entries import Adjective, Idiom, Noun
 from .sentence import (
-    EVERY, MANY, THE, Clause, NounPhrase, Phrase, Pronoun, Quality, Relative, Sentence, Tense, Unsaid,
+    EVERY,
+    MANY,
+    THE,
+    Clause,
+    NounPhrase,
+    Phrase,
+    Pronoun,
+    Quality,
+    Relative,
+    Sentence,
+    Tense,
+    Unsaid,
     pronoun_for,
 )  # fmt: skip
 
@@ -58,7 +69,7 @@ def state(dice: Dice) -> Sentence | None:
     tense: Tense = "present" if link == words.IF else _tense(dice)
     reason_first = dice.chance(0.4)
     deed = clause(dice, replace(CALM, tense=tense, subject=pronoun if reason_first else subject), verb)
-    why = _be(subject if reason_first else pronoun, dice.pick(suited), tense)
+    why = _be(subject if reason_first else pronoun, dice.pick(suited), deed.tense)
     if pronoun.en == "it" and not reason_first and things_named((deed.subject, deed.object, *_around(deed))) > 1:
         return None
     return Sentence(deed, link, why, subordinate_first=reason_first)
@@ -115,7 +126,7 @@ def two_sentences(dice: Dice) -> Sentence | None:
         a for a in adjectives_of(thing.noun.en).items
         if a != thing.adjective and (thing.noun.has("person", "animal") or "person" not in a.kinds)
     ]  # fmt: skip
-    if pronoun is None or not suited or pronoun_for(deed.subject) == pronoun and deed.object:
+    if pronoun is None or not suited or (pronoun_for(deed.subject) == pronoun and deed.object):
         return None
     if pronoun.en == "it" and things_named((deed.subject, deed.object)) != 1:
         return None
@@ -123,12 +134,27 @@ def two_sentences(dice: Dice) -> Sentence | None:
     return Sentence(deed, None, _be(pronoun, dice.pick(suited), tense, negated=dice.chance(0.15)))
 
 
-SEQUELS = (
-    ("look for", "find"), ("open", "read"), ("buy", "read"), ("bake", "eat"), ("cook", "eat"), ("buy", "eat"), ("buy", "wear"),
-    ("repair", "sell"), ("take off", "wash"), ("wash", "eat"), ("cut", "eat"), ("find", "hide"), ("buy", "drink"),
-    ("find", "bring along"), ("open", "close"), ("turn on", "use"), ("meet", "greet"), ("call", "invite"),
-    ("pick up", "thank"), ("wash", "put on"), ("find", "read"),
-)  # fmt: skip
+# What one does next with the same thing.
+SEQUELS = tuple(
+    (first, second)
+    for first, seconds in {
+        "look for": ("find",),
+        "find": ("hide", "bring along", "read"),
+        "open": ("read", "close"),
+        "buy": ("read", "eat", "wear", "drink"),
+        "bake": ("eat",),
+        "cook": ("eat",),
+        "cut": ("eat",),
+        "wash": ("eat", "put on"),
+        "take off": ("wash",),
+        "repair": ("sell",),
+        "turn on": ("use",),
+        "meet": ("greet",),
+        "call": ("invite",),
+        "pick up": ("thank",),
+    }.items()
+    for second in seconds
+)
 
 
 def sequel(dice: Dice) -> Sentence | None:
@@ -151,8 +177,8 @@ def weather(dice: Dice) -> Sentence:
     """If it rains, the children play in the living room."""
     link = dice.pick(WEATHER_LINKS)
     tense: Tense = "present" if link == words.IF else _tense(dice)
-    rain = Clause(Pronoun("it"), dice.pick((actions.RAIN, actions.SNOW)), tense)
     deed = clause(dice, replace(CALM, tense=tense, negated=NOT_IN_THE_RAIN.get(link.en, 0.0)), LASTING.draw(dice))
+    rain = Clause(Pronoun("it"), dice.pick((actions.RAIN, actions.SNOW)), deed.tense)
     return Sentence(deed, link, rain, subordinate_first=dice.chance(0.5))
 
 
@@ -163,7 +189,7 @@ def meanwhile(dice: Dice) -> Sentence | None:
     brief = replace(CALM, tense=tense, extras=0.3)
     main = clause(dice, brief, LASTING.draw(dice))
     other = clause(dice, brief, (MOMENTS if once else LASTING).draw(dice))
-    if main.subject == other.subject or main.verb == other.verb:
+    if main.subject == other.subject or main.verb == other.verb or main.tense != other.tense:
         return None
     return Sentence(main, words.WHEN_ONCE if once else words.WHILE, other, subordinate_first=dice.chance(0.5))
 
@@ -178,7 +204,8 @@ def before(dice: Dice) -> Sentence | None:
     verb = WHO_VERBS.draw(dice)
     if verb.marked("stative") or verb == first.verb:
         return None
-    return Sentence(first, words.BEFORE, clause(dice, replace(brief, subject=pronoun), verb))
+    second = clause(dice, replace(brief, subject=pronoun), verb)
+    return Sentence(first, words.BEFORE, second) if first.tense == second.tense else None
 
 
 def reported(dice: Dice) -> Sentence:

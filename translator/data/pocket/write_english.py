@@ -1,10 +1,22 @@
 """From what a sentence says to its English words."""
 
-from .english import article, be, finite, modal_form, noun_form, object_pronoun, POSSESSIVES, present
+from .english import POSSESSIVES, article, be, finite, modal_form, noun_form, object_pronoun, present
 from .lexicon.entries import Idiom
 from .sentence import (
-    Asked, Both, Clause, Determiner, Name, NounPhrase, Phrase, Prepositional, Pronoun, Quality, Relative,
-    Sentence, Unsaid, pronoun_for,
+    Asked,
+    Both,
+    Clause,
+    Determiner,
+    Name,
+    NounPhrase,
+    Phrase,
+    Prepositional,
+    Pronoun,
+    Quality,
+    Relative,
+    Sentence,
+    Unsaid,
+    pronoun_for,
 )  # fmt: skip
 from .words import Word, as_text, capitalised, idiom_words, with_mark, words
 
@@ -165,18 +177,17 @@ def noun_phrase(p: NounPhrase, path: str) -> list[Word]:
 
 def determiner(d: Determiner, p: NounPhrase, following: str, path: str) -> list[Word]:
     """The words before adjective and noun."""
-    if d.kind == "my":
-        owner = pronoun_for(d.owner) if d.owner else None
-        assert owner is not None, "a possessive needs an owner with a pronoun"
-        return words(POSSESSIVES[owner.en], path)
-    if d.kind == "name":
-        return words(f"{d.name}'s", path)
-    if d.kind == "number":
-        return words(d.number[0], path)
+    if d.kind == "how many":
+        return [*words("how", f"{path}.how"), *words("many", path)]
     if d.kind == "a":
         return words(article(following), path)
     if d.kind == "this":
         return words("these" if p.number == "pl" else "this", path)
-    if d.kind == "how many":
-        return [*words("how", f"{path}.how"), *words("many", path)]
-    return words("" if d.kind == "bare" else d.kind, path)
+    owner = pronoun_for(d.owner) if d.owner else None
+    text = {
+        "my": POSSESSIVES[owner.en] if owner else "",
+        "name": f"{d.name}'s",
+        "number": d.number[0] if d.number else "",
+        "bare": "",
+    }
+    return words(text.get(d.kind, d.kind), path)

@@ -5,8 +5,20 @@ from typing import Literal
 from . import german
 from .lexicon.entries import Case, Idiom
 from .sentence import (
-    Asked, Both, Clause, Name, NounPhrase, Phrase, Prepositional, Pronoun, Quality, Relative, Sentence, Unsaid,
-    number_of, pronoun_for,
+    Asked,
+    Both,
+    Clause,
+    Name,
+    NounPhrase,
+    Phrase,
+    Prepositional,
+    Pronoun,
+    Quality,
+    Relative,
+    Sentence,
+    Unsaid,
+    number_of,
+    pronoun_for,
 )  # fmt: skip
 from .words import Word, capitalised, idiom_words, with_mark, words
 
@@ -137,26 +149,30 @@ def quality(q: Quality, path: str) -> list[Word]:
 
 def verb_parts(c: Clause, path: str, *, joined: bool) -> tuple[list[Word], list[Word]]:
     """The finite verb and what ends the clause: participle, infinitive or separated prefix."""
-    v, aux, main, particle = c.verb, f"{path}.auxiliary", f"{path}.verb", f"{path}.particle"
-    whole = (main, particle)
-    infinitive = words(german.joined_infinitive(v), *whole)
-    past = c.tense == "past"
-    if c.modal is not None:
-        return words(german.modal_form(c.modal, c.subject, past=past), aux), infinitive
-    if c.tense == "future":
-        return words(german.present("werden", "wird", c.subject), aux), infinitive
-    if past and v.preterite:
+    v, aux, whole = c.verb, f"{path}.auxiliary", (f"{path}.verb", f"{path}.particle")
+    helper = _auxiliary(c)
+    if helper:
+        end = v.participle if c.tense == "past" and c.modal is None else german.joined_infinitive(v)
+        if isinstance(c.subject, Unsaid):  # hat Brot gebacken und es gegessen
+            return [], words(end, aux, *whole)
+        return words(helper, aux), words(end, *whole)
+    if c.tense == "past":
         return words(german.preterite(v.preterite, c.subject), aux, *whole), []
-    if past and isinstance(c.subject, Unsaid):  # hat Brot gebacken und es gegessen
-        return [], words(v.participle, aux, *whole)
-    if past:
-        return words(german.present(v.aux, "", c.subject), aux), words(v.participle, *whole)
     form = german.present(v.de, v.er, c.subject)
-    if not v.prefix:
-        return words(form, aux, *whole), []
-    if joined:
+    if joined or not v.prefix:
         return words(v.prefix + form, aux, *whole), []
-    return words(form, aux, main), words(v.prefix, *whole)
+    return words(form, aux, whole[0]), words(v.prefix, *whole)
+
+
+def _auxiliary(c: Clause) -> str:
+    """The finite modal, werden, haben or sein; empty where the verb itself is finite."""
+    if c.modal is not None:
+        return german.modal_form(c.modal, c.subject, past=c.tense == "past")
+    if c.tense == "future":
+        return german.present("werden", "wird", c.subject)
+    if c.tense == "past" and not c.verb.preterite:
+        return german.present(c.verb.aux, "", c.subject)
+    return ""
 
 
 def phrase(p: Phrase, path: str, case: Case, *, negation: str = "") -> list[Word]:

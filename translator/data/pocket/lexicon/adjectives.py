@@ -10,15 +10,15 @@ TABLE = """
     old older | alt älter | adult animal thing vehicle house church bridge city castle tower tree book song
     young younger | jung jünger | man woman king queen teacher doctor farmer cook nurse actress waitress
     new newer | neu neuer | thing vehicle book school hotel bridge station hospital
-    big bigger | groß größer | animal thing vehicle house garden school hospital hotel church city park forest lake tree
-    small smaller | klein kleiner | animal thing vehicle house garden school church village lake child girl boy tree
-    beautiful more~beautiful | schön schöner | clothes flower house garden church city park beach lake castle song picture woman queen horse bird
+    big bigger | groß größer | animal thing vehicle house garden school hospital hotel church city park forest tree
+    small smaller | klein kleiner | animal thing vehicle house garden school church village child girl boy tree
+    beautiful more~beautiful | schön schöner | clothes flower garden city park beach castle song picture woman bird
     expensive more~expensive | teuer teurer teur | ware hotel restaurant
     cheap cheaper | billig billiger | ware hotel restaurant
     heavy heavier | schwer schwerer | luggage heavy-thing
     red - | rot - | coloured
     blue - | blau - | clothes vehicle cup plate bag suitcase ball door umbrella
-    green - | grün - | clothes car bicycle boat bag suitcase ball door umbrella
+    green - | grün - | clothes car bicycle boat bag suitcase ball door umbrella grass
     black - | schwarz - | clothes car bicycle bag suitcase umbrella cat dog horse
     white - | weiß - | clothes car flower cat horse candle
     hungry hungrier | hungrig hungriger | person animal
@@ -33,10 +33,10 @@ TABLE = """
     famous more~famous | berühmt berühmter | artist king queen museum song
     brave braver | mutig mutiger | person dog
     lazy lazier | faul fauler | youth child cook waiter cat donkey
-    fresh fresher | frisch frischer | fruit vegetable bread milk meat egg
+    fresh fresher | frisch frischer | fruit vegetable bread milk meat egg green-food
     warm warmer | warm wärmer | soup milk warm-clothes room bread
     cold colder | kalt kälter | drink served lake river water
-    hot hotter | heiß heißer | soup hot-drink
+    hot hotter | heiß heißer | cookable hot-drink
     sweet sweeter | süß süßer | fruit sweet cake
     delicious - | lecker - | food
     long longer | lang länger | text journey street bridge river scarf sentence
@@ -52,7 +52,7 @@ TABLE = """
     modern more~modern | modern moderner | machine hospital hotel office school
     dark darker | dunkel dunkler dunkl | dark-place room
     high higher | hoch höher hoh | high-thing
-    deep deeper | tief tiefer | lake river
+    deep deeper | tief tiefer | lake river forest
 """
 
 

@@ -70,7 +70,6 @@ MANNER = {
 }
 AT_HOME = _idiom("at home | zu Hause")
 HOME = _idiom("home | nach Hause | 0-0 0-1")
-HERE = _idiom("here | hier")
 
 WHERE, WHERE_TO = _idiom("where | wo"), _idiom("where | wohin")
 WHEN, WHY = _idiom("when | wann"), _idiom("why | warum")
@@ -82,7 +81,7 @@ AND, BUT = _idiom("and | und"), _idiom("but | aber")
 
 # Adverbs and fixed adverbials that count as content words.
 CONTENT_ADVERBS = (
-    *("today", "yesterday", "tomorrow", "soon", "now", "here"),
+    *("today", "yesterday", "tomorrow", "soon", "now"),
     *(idiom.en for idiom in FREQUENCY),
     *MANNER,
 )

@@ -3,7 +3,7 @@
 from .entries import Case, Verb
 from .tables import english_ing, english_past
 
-PARTICLES = frozenset("on off up along back".split())
+PARTICLES = frozenset(["on", "off", "up", "along", "back"])
 
 
 def verb(

@@ -195,7 +195,7 @@ THINGS = {
         photo | n Foto Fotos | portable small-thing
         guitar | f Gitarre Gitarren | portable
         ring | m Ring Ringe | portable small-thing
-        gift | n Geschenk Geschenke | portable
+        gift | n Geschenk Geschenke | portable small-thing
         flower | f Blume Blumen | portable coloured plant painted
         candle | f Kerze Kerzen | portable coloured
     """,
@@ -240,8 +240,8 @@ PLACES = {
         playground | m Spielplatz Spielplätze | outdoors | at:auf, to:zu
         street | f Straße Straßen | outdoors road dark-place | in:auf
         beach | m Strand Strände | outdoors view | on:an, to:zu
-        lake | m See Seen | outdoors view swimmable | at:an, to:zu
-        river | m Fluss Flüsse | view swimmable | at:an, to:zu
+        lake | m See Seen | outdoors view swimmable | at:an, in, to:zu
+        river | m Fluss Flüsse | outdoors view swimmable | in, at:an, to:zu
         castle | n Schloss Schlösser | sight built view | in, behind, in front of, to:zu
         tower | m Turm Türme | sight built view high-thing | next to, behind, to:zu
         mountain | m Berg Berge | view high-thing | on, to:zu
@@ -285,7 +285,7 @@ def _noun(kinds: str, row: str) -> Noun:
         de_oblique=de_plural if de.endswith("*") else bare,
         de_plural=de_plural,
         gender=checked,
-        sort=kinds.split()[0],
+        sort=kinds.split(maxsplit=1)[0],
         kinds=frozenset((*kinds.split(), *more.split(), singular.replace(" ", "-"))),
         spots=tuple(spot.strip() for spot in spots.split(",") if spot.strip()),
     )
