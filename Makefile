@@ -9,6 +9,9 @@ PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 DEMO := checkpoints/pocket
+SENTENCES := 'The happy nurse cooks a potato because she is hungry.' \
+	'When will the old queen hide the ring?' \
+	'Your father drank this apple juice.'
 SAY := @printf '\n\033[1m%s\033[0m\n'
 
 .PHONY: help demo test check clean
@@ -41,15 +44,27 @@ test: check
 demo: $(INSTALLED)
 	$(SAY) 'Training on the embedded corpus'
 	@if test -f $(DEMO)/metrics.json; then \
-	  echo '$(DEMO) is trained already: going on with it (to train anew, move it away first)'; \
+	  echo '$(DEMO) is trained already; going on with it (to train anew: move it away first)'; \
 	else $(BIN)/python scripts/train.py data=pocket trainer=cpu name=pocket resume=auto; fi
-	$(SAY) 'Scores on new combinations of known words, and on constructions never seen in training'
-	@$(BIN)/python scripts/evaluate.py checkpoint=$(DEMO) split=test
-	@$(BIN)/python scripts/evaluate.py checkpoint=$(DEMO) split=test_unseen
+	$(SAY) 'Scores on sentences never seen in training, and on verbs with nouns never seen together'
+	@$(BIN)/python scripts/evaluate.py checkpoint=$(DEMO) split=test > /dev/null
+	@$(BIN)/python scripts/evaluate.py checkpoint=$(DEMO) split=test_unseen > /dev/null
 	$(SAY) 'Three translations'
-	@$(BIN)/translate -m $(DEMO) < docs/demo.en
-	$(SAY) 'Done'
-	@echo '$(DEMO)/            the model; use it: $(BIN)/translate -m $(DEMO)'
+	@printf '%s\n' $(SENTENCES) > $(DEMO)/demo.en
+	@$(BIN)/translate -q -m $(DEMO) -i $(DEMO)/demo.en -o $(DEMO)/demo.de
+	@paste $(DEMO)/demo.en $(DEMO)/demo.de
+	$(SAY) 'Where the model looks while it writes'
+	@number=0; while read -r sentence; do number=$$((number + 1)); \
+	  $(BIN)/python scripts/inspect_checkpoint.py $(DEMO) align --source "$$sentence" \
+	    --png $(DEMO)/attention-$$number.png < /dev/null || exit 1; echo; \
+	done < $(DEMO)/demo.en
+	$(SAY) 'What there is now'
+	@echo '$(DEMO)/                  the model, with its scores in metrics.json'
+	@echo '$(DEMO)/hypotheses.*      what was scored'
+	@echo '$(DEMO)/demo.en, demo.de  the three translations'
+	@echo '$(DEMO)/attention-*.png   all layers and heads for each of them'
+	@echo 'Translate more:   echo "The old man reads a book." | $(BIN)/translate -m $(DEMO)'
+	@echo 'Look inside:      $(BIN)/python scripts/inspect_checkpoint.py $(DEMO)'
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

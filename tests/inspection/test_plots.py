@@ -37,17 +37,6 @@ def test_text_is_never_read_as_a_formula(tmp_path: Path, caplog: pytest.LogCaptu
     assert caplog.text == ""
 
 
-def test_a_formula_is_drawn_as_wide_as_its_characters(tmp_path: Path) -> None:
-    """Read as a formula, the long text would shrink to one letter."""
-    long, short = ["$" + "\\alpha" * 9 + "$"], ["$" + "x" * 54 + "$"]
-    widths = []
-    for name, target in (("long", long), ("short", short)):
-        draw_attention(pair(["a"], target), tmp_path / f"{name}.png")
-        dark = imread(tmp_path / f"{name}.png")[..., 0] < 0.5
-        widths.append(dark.sum())
-    assert widths[0] > 0.6 * widths[1]
-
-
 def test_a_missing_script_is_told_once_and_drawn_anyway(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
