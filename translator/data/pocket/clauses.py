@@ -7,10 +7,11 @@ from .company import VERBS, nouns_of, spots_of
 from .dice import Dice, spread
 from .lexicon import adverbials as words
 from .lexicon.entries import Idiom, Noun, Verb
-from .phrases import NAME_PHRASES, OBJECT_PRONOUNS, SUBJECT_PRONOUNS, noun_phrase, pair_of_people, person
+from .phrases import NAME_PHRASES, OBJECT_PRONOUNS, SUBJECT_PRONOUNS, noun_phrase, owner_in, pair_of_people, person
 from .sentence import (
     BARE,
     THE,
+    A,
     Both,
     Clause,
     NounPhrase,
@@ -21,8 +22,7 @@ from .sentence import (
     Tense,
     number_of,
     person_of,
-    pronoun_for,
-)  # fmt: skip
+)
 
 TENSES: tuple[Tense, ...] = spread((52, "present"), (28, "past"), (11, "future"), (10, "progressive"))
 MODALS = spread((15, words.CAN), (10, words.MUST), (6, words.MAY), (7, words.SHOULD), (12, words.WANT))
@@ -108,11 +108,13 @@ def with_objects(dice: Dice, c: Clause) -> Clause:
     v = c.verb
     if not v.what or (v.marked("optional") and dice.chance(0.2)):
         return c
-    owner = pronoun_for(c.subject)
+    owner = owner_in(c.subject)
     noun = _other_noun(dice, v, c.subject)
     thing: Phrase = noun_phrase(dice, noun, "object", owner=owner, number=_number(v, noun))
     if noun.has("person"):
         thing = _some_person(dice, thing, c.subject)
+    if v.name == "have" and isinstance(thing, NounPhrase) and thing.determiner.definite and thing.number == "sg":
+        thing = replace(thing, determiner=A)
     if v.de_prep and isinstance(thing, NounPhrase) and not thing.determiner.definite:
         thing = replace(thing, determiner=THE)
     recipient = person(dice, other_than=c.subject, owner=owner) if v.marked("recipient") else None
@@ -157,7 +159,7 @@ def with_surroundings(dice: Dice, c: Clause, factor: float) -> Clause:
         c = replace(c, goal=_goal(dice, c))
     elif v.goes:
         c = replace(c, goal=Prepositional(words.ONTO, noun_phrase(dice, nouns_of(v.goes).draw(dice), "place")))
-    owner = pronoun_for(c.subject)
+    owner = owner_in(c.subject)
     if not v.marked("placed") and dice.chance(0.16 * factor) and (v.marked("with") or (v.marked("for") and c.object)):
         who = person(dice, other_than=c.subject, owner=owner)
         preposition = words.FOR if v.marked("for") else words.WITHOUT if dice.chance(0.2) else words.WITH
@@ -178,14 +180,14 @@ def _goal(dice: Dice, c: Clause) -> Prepositional | Idiom:
     if c.verb.name in ("run", "fly") and noun.has("crossable") and dice.chance(0.5):
         ways = [words.THROUGH]
     preposition = ways[0] if ways else words.GOALS["to:zu"]
-    return Prepositional(preposition, noun_phrase(dice, noun, "place", owner=pronoun_for(c.subject)))
+    return Prepositional(preposition, noun_phrase(dice, noun, "place", owner=owner_in(c.subject)))
 
 
 def _place(dice: Dice, c: Clause) -> Prepositional | Idiom:
     if c.verb.marked("home") and dice.chance(0.3):
         return words.AT_HOME
     preposition, noun = spots_of(c.verb.where).draw(dice)
-    return Prepositional(preposition, noun_phrase(dice, noun, "place", owner=pronoun_for(c.subject)))
+    return Prepositional(preposition, noun_phrase(dice, noun, "place", owner=owner_in(c.subject)))
 
 
 def _manner(dice: Dice, c: Clause) -> Idiom | None:

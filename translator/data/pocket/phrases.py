@@ -21,7 +21,8 @@ from .sentence import (
     Number,
     Phrase,
     Pronoun,
-)  # fmt: skip
+    pronoun_for,
+)
 
 Role = Literal["subject", "object", "place", "person", "mass"]
 
@@ -77,6 +78,8 @@ def _fitting(determiner: Determiner, noun: Noun, number: Number | None) -> Deter
         return THE
     if noun.has("family") and determiner in (THIS, EVERY, MANY, COUNTED, BARE):
         return MY
+    if noun.has("one") and determiner == A:
+        return THE
     if noun.plural_only:
         return determiner if determiner.kind in ("my", "name") else THE
     if determiner.kind in ("my", "name") and not noun.has(*OWNED):
@@ -110,6 +113,13 @@ def _filled(dice: Dice, determiner: Determiner, owner: Pronoun | None) -> Determ
     if determiner == COUNTED:
         return Determiner("number", number=dice.pick(NUMBERS))
     return determiner
+
+
+def owner_in(subject: Phrase) -> Pronoun | None:
+    """The subject as a possessor; things own nothing."""
+    if isinstance(subject, NounPhrase) and subject.noun.sort not in ("person", "animal"):
+        return None
+    return pronoun_for(subject)
 
 
 def person(dice: Dice, *, other_than: Phrase | None = None, owner: Pronoun | None = None) -> Phrase:

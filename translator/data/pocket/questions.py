@@ -55,7 +55,7 @@ def where(dice: Dice) -> Sentence:
     if isinstance(c.object, Pronoun):
         c = replace(c, object=None) if c.verb.marked("optional") else c
     word = WHERE_TO if c.verb.goes else WHERE
-    return Sentence(replace(c, goal=None, asked=word, front="asked"), question=True)
+    return Sentence(replace(c, place=None, goal=None, asked=word, front="asked"), question=True)
 
 
 def when_or_why(dice: Dice) -> Sentence:

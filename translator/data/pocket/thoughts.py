@@ -24,7 +24,7 @@ from .sentence import (
     Tense,
     Unsaid,
     pronoun_for,
-)  # fmt: skip
+)
 
 CALM = Wish(modal=0.0, negated=0.0, time=0.0, extras=0.6)
 STATES = ("tired", "sad", "sick", "hungry")
@@ -179,6 +179,8 @@ def weather(dice: Dice) -> Sentence:
     tense: Tense = "present" if link == words.IF else _tense(dice)
     deed = clause(dice, replace(CALM, tense=tense, negated=NOT_IN_THE_RAIN.get(link.en, 0.0)), LASTING.draw(dice))
     rain = Clause(Pronoun("it"), dice.pick((actions.RAIN, actions.SNOW)), deed.tense)
+    if link == words.BECAUSE and not deed.negated:
+        link = words.WHILE
     return Sentence(deed, link, rain, subordinate_first=dice.chance(0.5))
 
 
@@ -202,10 +204,13 @@ def before(dice: Dice) -> Sentence | None:
     if pronoun is None or pronoun.en == "it" or _quantified(first.subject):
         return None
     verb = WHO_VERBS.draw(dice)
-    if verb.marked("stative") or verb == first.verb:
+    if verb.marked("stative") or verb == first.verb or verb.name in ("get up", "wake up"):
+        return None
+    if isinstance(first.subject, NounPhrase) and not first.subject.noun.has(*verb.who):
         return None
     second = clause(dice, replace(brief, subject=pronoun), verb)
-    return Sentence(first, words.BEFORE, second) if first.tense == second.tense else None
+    clear = first.tense == second.tense and not isinstance(second.object, Pronoun)
+    return Sentence(first, words.BEFORE, second) if clear else None
 
 
 def reported(dice: Dice) -> Sentence:
@@ -218,7 +223,9 @@ def reported(dice: Dice) -> Sentence:
         speaker = replace(speaker, adjective=None)
     if dice.chance(0.75):
         return Sentence(Clause(speaker, dice.pick(actions.REPORTING)), words.THAT, about)
-    about = replace(about, negated=False, modal=words.MUST if about.modal == words.MUST_NOT else about.modal)
+    about = replace(
+        about, negated=False, frequency=None, modal=words.MUST if about.modal == words.MUST_NOT else about.modal
+    )
     if dice.chance(0.5) or _quantified(speaker):
         return Sentence(Clause(speaker, actions.ASK), words.WHETHER, about)
     return Sentence(Clause(speaker, actions.KNOW, negated=True), words.WHETHER, about)
@@ -240,7 +247,8 @@ def relative(dice: Dice) -> Sentence | None:
     else:
         inner = replace(inner, subject=stands_for)
     subject = NounPhrase(head.noun, THE, head.number, relative=inner)
-    return Sentence(_be(subject, suited.draw(dice), "present" if inner.tense == "present" else _tense(dice)))
+    tense: Tense = inner.tense if inner.tense == "past" and dice.chance(0.4) else "present"
+    return Sentence(_be(subject, suited.draw(dice), tense))
 
 
 def _points_elsewhere(head: NounPhrase) -> bool:

@@ -17,7 +17,7 @@ from .sentence import (
     Sentence,
     Unsaid,
     pronoun_for,
-)  # fmt: skip
+)
 from .words import Word, as_text, capitalised, idiom_words, with_mark, words
 
 
@@ -67,10 +67,10 @@ def complements(c: Clause, path: str) -> list[Word]:
     line += object_with_particle(c, path)
     if c.quality:
         line += quality(c.quality, f"{path}.quality")
-    if c.manner:
-        line += idiom_words(c.manner, f"{path}.manner", german=False)
-    for part, adjunct in (("goal", c.goal), ("companion", c.companion), ("place", c.place)):
-        line += adjunct_words(adjunct, f"{path}.{part}") if adjunct else []
+    manner = idiom_words(c.manner, f"{path}.manner", german=False) if c.manner else []
+    goal = adjunct_words(c.goal, f"{path}.goal")
+    line += goal + manner if isinstance(c.goal, Idiom) else manner + goal  # home slowly; slowly to the city
+    line += adjunct_words(c.companion, f"{path}.companion") + adjunct_words(c.place, f"{path}.place")
     if c.time and c.front != "time":
         line += idiom_words(c.time, f"{path}.time", german=False)
     return line
@@ -86,8 +86,10 @@ def object_with_particle(c: Clause, path: str) -> list[Word]:
     return [*preposition, *particle, *thing]
 
 
-def adjunct_words(adjunct: Prepositional | Idiom, path: str) -> list[Word]:
-    """A prepositional phrase or a fixed one."""
+def adjunct_words(adjunct: Prepositional | Idiom | None, path: str) -> list[Word]:
+    """A prepositional phrase or a fixed one, if any."""
+    if adjunct is None:
+        return []
     if isinstance(adjunct, Idiom):
         return idiom_words(adjunct, path, german=False)
     return [*words(adjunct.preposition.en, f"{path}.preposition"), *phrase(adjunct.phrase, path)]

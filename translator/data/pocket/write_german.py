@@ -19,7 +19,7 @@ from .sentence import (
     Unsaid,
     number_of,
     pronoun_for,
-)  # fmt: skip
+)
 from .words import Word, capitalised, idiom_words, with_mark, words
 
 VerbPlace = Literal["second", "first", "last"]

@@ -31,7 +31,6 @@ HABIT = _idioms("""
 PAST_TIMES = _idioms("""
     yesterday | gestern
     last week | letzte Woche
-    last year | letztes Jahr
     yesterday evening | gestern Abend
     three days ago | vor drei Tagen | 0-1 1-2 2-0
     on Monday | am Montag
@@ -40,12 +39,14 @@ PAST_TIMES = _idioms("""
 FUTURE_TIMES = _idioms("""
     tomorrow | morgen
     next week | nächste Woche
-    next year | nächstes Jahr
     tomorrow evening | morgen Abend
     soon | bald
     on Saturday | am Samstag
 """)
-LONG_AGO = tuple(idiom for idiom in PAST_TIMES if idiom.en.startswith("last"))
+LONG_AGO = _idioms("""
+    last week | letzte Woche
+    last year | letztes Jahr
+""")
 NOW = _idiom("now | jetzt")
 FREQUENCY = _idioms("""
     often | oft

@@ -98,7 +98,7 @@ MIND: tuple[Verb, ...] = (
     verb("learn", "lernen lernt gelernt", who="student child friend", what="learnable",
          how="together quickly well", where="school library", trait="important beautiful interesting",
          traits="lasting"),
-    verb("explain", "erklären erklärt erklärt", who="adult", what="task idea game word",
+    verb("explain", "erklären erklärt erklärt", who="adult", what="task plan game word",
          how="slowly quickly well carefully", where="school@in office library",
          trait="difficult important interesting", traits="lasting"),
     verb("answer", "beantworten beantwortet beantwortet", who="person", what="question letter message",
