@@ -97,7 +97,7 @@ def middle_field(c: Clause, path: str) -> list[Word]:
     if c.negated and not _takes_kein(c):
         line += words("nicht", f"{path}.not")
     if c.verb.de_prep:
-        line += [*words(c.verb.de_prep, f"{path}.verb", f"{path}.particle"), *thing]
+        line += [*words(c.verb.de_prep, f"{path}.particle" if c.verb.en_prep else f"{path}.verb"), *thing]
     return line + ([] if new else manner) + _tail(c, path)
 
 
@@ -149,7 +149,8 @@ def quality(q: Quality, path: str) -> list[Word]:
 
 def verb_parts(c: Clause, path: str, *, joined: bool) -> tuple[list[Word], list[Word]]:
     """The finite verb and what ends the clause: participle, infinitive or separated prefix."""
-    v, aux, whole = c.verb, f"{path}.auxiliary", (f"{path}.verb", f"{path}.particle")
+    v, aux, main = c.verb, f"{path}.auxiliary", f"{path}.verb"
+    whole = (main,) if v.de_prep else (main, f"{path}.particle")  # "suchen" says "look for" in one word
     helper = _auxiliary(c)
     if helper:
         end = v.participle if c.tense == "past" and c.modal is None else german.joined_infinitive(v)
@@ -161,7 +162,7 @@ def verb_parts(c: Clause, path: str, *, joined: bool) -> tuple[list[Word], list[
     form = german.present(v.de, v.er, c.subject)
     if joined or not v.prefix:
         return words(v.prefix + form, aux, *whole), []
-    return words(form, aux, whole[0]), words(v.prefix, *whole)
+    return words(form, aux, main), words(v.prefix, *whole)
 
 
 def _auxiliary(c: Clause) -> str:
