@@ -173,6 +173,7 @@ def test_the_fingerprint_is_of_all_the_text(tmp_path: Path):
         fingerprint(train=[*PAIRS, ("a", "b")]),
         fingerprint(train=[(t, s) for s, t in PAIRS]),
         fingerprint(train=PAIRS[::-1]),
+        fingerprint(train=[(s, f"{t}!") for s, t in PAIRS]),
         fingerprint(valid=PAIRS[:4]),
         fingerprint(test=[("a", "b")]),
     ]

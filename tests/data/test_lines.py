@@ -31,6 +31,7 @@ def test_only_line_feed_ends_a_line(tmp_path: Path, inner: str):
         (b"\n\n", [b"", b""]),
         (b"one\ntwo", [b"one", b"two"]),
         (b"one\ntwo\n", [b"one", b"two"]),
+        (b" one \t\x0b\n\x0c", [b" one \t\x0b", b"\x0c"]),
         (b"one\n\n\ntwo\n\n", [b"one", b"", b"", b"two", b""]),
     ],
 )
