@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import hydra
-import yaml
+from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, Quote, QuotedString
@@ -45,22 +45,26 @@ def run(
     """
     # Hydra otherwise cuts tracebacks short and ends with status 1 before anything can be said in one line.
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")
-    multirun = not {"-m", "--multirun"}.isdisjoint(sys.argv[1:])
     mistakes: list[str] = []
+    started: list[DictConfig] = []
 
     def job(composed: DictConfig) -> None:
+        started.append(composed)
         try:
             main(_plain(composed, swept))
         except UserError as error:
             mistakes.append(_report(error))
 
     try:
+        multirun = _asks_for_sweep(sys.argv[1:])
         sys.argv[1:] = [readable(argument, path_keys, multirun) for argument in sys.argv[1:]]
         swept = [key for key in map(_swept_key, sys.argv[1:]) if key] if multirun else []
         hydra.main(config_path=str(config_dir), config_name=config_name, version_base="1.3")(job)()
     except UserError as error:
         mistakes.append(_report(error))
-    except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
+    except Exception as error:
+        if started and not isinstance(error, HydraException):
+            raise
         mistakes.append(_report(UserError(explain(error))))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -105,7 +109,17 @@ def explain(error: Exception) -> str:
     if isinstance(cause, ConfigAttributeError | ConfigKeyError) and isinstance(cause.parent_node, DictConfig):
         known = list(_dotted_keys(cause.parent_node._get_root()))
         return f"there is no setting {cause.full_key}{_nearest(str(cause.full_key), known)}"
+    if unknown := re.match(r"Could not override '(.+?)'", str(error)):
+        return f"there is no setting {unknown[1]} here"
     return " ".join(str(error).split())
+
+
+def _asks_for_sweep(arguments: list[str]) -> bool:
+    """Whether -m is among the flags; raises UserError for a flag that Hydra does not have."""
+    found, unknown = get_args_parser().parse_known_args(arguments)
+    if unknown:
+        raise UserError(f"there is no flag {unknown[0]}: settings are written key=value (--help lists them)")
+    return bool(found.multirun)
 
 
 def _plain(composed: DictConfig, swept: list[str]) -> dict[str, Any]:

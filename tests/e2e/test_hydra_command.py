@@ -43,6 +43,7 @@ defaults:
   - override hydra/job_logging: stderr
   - override hydra/hydra_logging: stderr
 checkpoint: null
+checkpoints: checkpoints
 seed: 1
 variant: null
 needed: 5
@@ -59,6 +60,8 @@ def conf(tmp_path: Path) -> Path:
     shutil.copytree(REPOSITORY / "conf/hydra", conf / "hydra")
     section = (REPOSITORY / "conf/config.yaml").read_text(encoding="utf-8").partition("\nhydra:")[2]
     (conf / "config.yaml").write_text(f"{CONFIG}\nhydra:{section}", encoding="utf-8")
+    (conf / "lesson").mkdir()
+    (conf / "lesson/two.yaml").write_text("page: 1\n", encoding="utf-8")
     (conf / "data/near.yaml").write_text("root: null\ntrain: null\n", encoding="utf-8")
     (conf / "data/far.yaml").write_text("root: elsewhere\ntrain: null\nhost: '???'\n", encoding="utf-8")
     return conf
@@ -136,6 +139,9 @@ def test_a_users_mistake_in_the_run_is_one_line(command: Command) -> None:
         ("sed=3", "there is no setting sed; did you mean seed?"),
         ("data=farr", "data=farr: no such choice; did you mean far?; there are far, near"),
         ("seed", "cannot read seed: settings are written key=value"),
+        ("lesson=two", "there is no setting lesson here"),
+        ("data=2", "Config group override must be a string or a list"),
+        ("--seed", "there is no flag --seed: settings are written key=value"),
         ("seed=1,2", "seed=1,2 stands for several values: add -m"),
     ],
 )
