@@ -18,6 +18,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from translator.data.normalization import FORMS
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
 from translator.model.config import ModelConfig
@@ -53,7 +54,10 @@ def save_config(
     replaced in one move, so a reader never meets half a file.
     """
     directory = Path(directory)
-    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot write {directory}: {error.strerror}") from error
     with _replacing(directory / TOKENIZER) as path:
         tokenizer.save(path)
     config = {"format": FORMAT, "source": source, "target": target, "model": model.to_dict()}
@@ -78,7 +82,10 @@ def load_bundle(directory: str | Path) -> Bundle:
         raise UserError(f"no model at {directory}: give the folder that training wrote, such as checkpoints/pocket")
     config = read_config(directory)
     tokenizer = Tokenizer.load(directory / TOKENIZER, **config["tokenizer"])
-    model_config = ModelConfig.from_dict(config["model"])
+    try:
+        model_config = ModelConfig.from_dict(config["model"])
+    except UserError as error:
+        raise UserError(f"{directory / CONFIG}: {error}") from error
     if tokenizer.vocab_size != model_config.vocab_size:
         raise UserError(
             f"{directory / TOKENIZER} has {tokenizer.vocab_size} pieces, but the model was trained with "
@@ -97,11 +104,14 @@ def read_config(directory: Path) -> dict[str, Any]:
     """
     path = directory / CONFIG
     config = read_json(path)
+    if config.get("format", FORMAT) != FORMAT:
+        raise UserError(f"{path}: format {config['format']} is not known here (this program reads {FORMAT}); update it")
     missing = [key for key in ("format", "source", "target", "model", "tokenizer") if key not in config]
     if missing:
         raise UserError(f"{path}: damaged or not a checkpoint of this program (no {', '.join(missing)})")
-    if config["format"] != FORMAT:
-        raise UserError(f"{path}: format {config['format']} is not known here (this program reads {FORMAT}); update it")
+    if config["tokenizer"] not in [{"normalization": rule} for rule in FORMS]:
+        rules = ", ".join(FORMS)
+        raise UserError(f"{path}: tokenizer must hold a normalization of {rules} alone, not {config['tokenizer']!r}")
     return config
 
 
@@ -167,10 +177,16 @@ def write_json(path: Path, values: Mapping[str, Any]) -> None:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside ``path``; move it into place when the block has written it."""
+    """Give a temporary path beside ``path``; move it into place when the block has written it.
+
+    Raises:
+        UserError: the disk is full, or the folder does not take files.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
         os.replace(temporary, path)
+    except (OSError, SafetensorError) as error:
+        raise UserError(f"cannot write {path}: {error}") from error
     finally:
         temporary.unlink(missing_ok=True)

@@ -13,6 +13,9 @@ Tying = Literal["all", "decoder", "none"]
 
 _Config = TypeVar("_Config")
 
+_SIZES = ("vocab_size", "d_model", "n_heads", "n_encoder_layers", "n_decoder_layers", "d_ff", "max_positions")
+_SITES = ("encoder_attention", "decoder_attention", "cross_attention")
+
 
 @dataclass(frozen=True)
 class Site:
@@ -52,17 +55,8 @@ class ModelConfig:
     eos_id: int = 3
 
     def __post_init__(self) -> None:
-        for name in (
-            "vocab_size",
-            "d_model",
-            "n_heads",
-            "n_encoder_layers",
-            "n_decoder_layers",
-            "d_ff",
-            "max_positions",
-        ):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                raise UserError(f"model: {name} must be a whole number of at least 1, not {getattr(self, name)!r}")
+        for name in _SIZES:
+            _check_whole("model", name, getattr(self, name))
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             if not 0.0 <= getattr(self, name) < 1.0:
                 raise UserError(f"model: {name} must be at least 0 and below 1, not {getattr(self, name)!r}")
@@ -71,18 +65,20 @@ class ModelConfig:
                 raise UserError(
                     f"model: {name} must be one of {', '.join(get_args(kind))}, not {getattr(self, name)!r}"
                 )
+        for name in ("pad_id", "unk_id", "bos_id", "eos_id"):
+            value = getattr(self, name)
+            if not _is_whole(value) or not 0 <= value < self.vocab_size:
+                raise UserError(f"model: {name} must be a whole number from 0 to {self.vocab_size - 1}, not {value!r}")
         self._check_heads()
 
     def _check_heads(self) -> None:
         if self.d_model % self.n_heads:
             raise UserError(f"model: d_model ({self.d_model}) must be a multiple of n_heads ({self.n_heads})")
-        for name in ("encoder_attention", "decoder_attention", "cross_attention"):
-            site: Site = getattr(self, name)
-            shared = self.n_heads if site.n_kv_heads is None else site.n_kv_heads
-            if shared < 1 or self.n_heads % shared:
-                raise UserError(f"{name}: n_heads ({self.n_heads}) must be a multiple of n_kv_heads ({shared})")
-            if site.window is not None and site.window < 1:
-                raise UserError(f"{name}: window must be at least 1, not {site.window}")
+        head_dim = self.d_model // self.n_heads
+        if self.positions == "rotary" and head_dim % 2:
+            raise UserError(f"model: rotary positions need an even head size, not {head_dim} (d_model / n_heads)")
+        for name in _SITES:
+            _check_site(name, getattr(self, name), self.n_heads)
         if self.cross_attention.window is not None:
             raise UserError(
                 "cross_attention: a window has no meaning between two sentences; set window for self-attention only"
@@ -91,9 +87,9 @@ class ModelConfig:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "ModelConfig":
         """Build from plain values as `to_dict` gives them."""
-        values = dict(values)
-        for name in ("encoder_attention", "decoder_attention", "cross_attention"):
-            if isinstance(values.get(name), Mapping):
+        values = dict(_mapping(values, "model"))
+        for name in _SITES:
+            if name in values:
                 values[name] = from_dict(Site, values[name], name)
         return from_dict(cls, values, "model")
 
@@ -104,6 +100,7 @@ class ModelConfig:
 
 def from_dict(kind: type[_Config], values: Mapping[str, Any], where: str) -> _Config:
     """Build a dataclass from a mapping and refuse unknown or missing keys by name."""
+    values = _mapping(values, where)
     known = [f.name for f in fields(kind)]  # type: ignore[arg-type]
     for key in values:
         if key not in known:
@@ -114,3 +111,27 @@ def from_dict(kind: type[_Config], values: Mapping[str, Any], where: str) -> _Co
         return kind(**values)
     except TypeError as error:
         raise UserError(f"{where}: {error}") from error
+
+
+def _mapping(values: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(values, Mapping):
+        raise UserError(f"{where}: must be a mapping, not {values!r}")
+    return values
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_whole(where: str, name: str, value: Any) -> None:
+    if not _is_whole(value) or value < 1:
+        raise UserError(f"{where}: {name} must be a whole number of at least 1, not {value!r}")
+
+
+def _check_site(name: str, site: Site, n_heads: int) -> None:
+    if site.n_kv_heads is not None:
+        _check_whole(name, "n_kv_heads", site.n_kv_heads)
+        if n_heads % site.n_kv_heads:
+            raise UserError(f"{name}: n_heads ({n_heads}) must be a multiple of n_kv_heads ({site.n_kv_heads})")
+    if site.window is not None:
+        _check_whole(name, "window", site.window)

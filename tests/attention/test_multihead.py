@@ -1,0 +1,138 @@
+import pytest
+import torch
+
+from translator.attention.cache import KV
+from translator.attention.multihead import CausalSelfAttention, CrossAttention, MultiHeadAttention, SelfAttention
+from translator.attention.rules import within
+from translator.errors import UserError
+
+B, T, S, H, DH = 2, 5, 7, 3, 4
+D = H * DH
+
+
+@pytest.fixture(autouse=True)
+def _double():
+    torch.set_default_dtype(torch.float64)
+    torch.manual_seed(1)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+def close(a: torch.Tensor, b: torch.Tensor) -> None:
+    torch.testing.assert_close(a, b, rtol=0, atol=1e-12)
+
+
+def test_a_width_that_the_heads_do_not_divide_is_refused():
+    with pytest.raises(UserError, match=r"d_model \(13\) must be a multiple of n_heads \(3\)"):
+        MultiHeadAttention(13, 3)
+    with pytest.raises(UserError, match=r"d_model \(13\) must be a multiple of n_heads \(0\)"):
+        MultiHeadAttention(13, 0)
+
+
+@pytest.mark.parametrize("n_kv_heads", [0, 2, 6])
+def test_heads_that_the_shared_heads_do_not_divide_are_refused(n_kv_heads):
+    with pytest.raises(UserError, match=rf"n_heads \(3\) must be a multiple of n_kv_heads \({n_kv_heads}\)"):
+        SelfAttention(D, H, n_kv_heads=n_kv_heads)
+
+
+def test_rotary_positions_need_pairs():
+    with pytest.raises(UserError, match="even head size, not 5"):
+        SelfAttention(15, 3, rotary=True)
+
+
+def test_a_window_of_nothing_is_refused():
+    with pytest.raises(UserError, match="window must be at least 1, not 0"):
+        CausalSelfAttention(D, H, window=0)
+
+
+def test_query_heads_read_neighbouring_key_heads():
+    heads = [MultiHeadAttention(12, 6, n_kv_heads=n).head_to_kv.tolist() for n in (6, 3, 2, 1)]
+    assert heads == [[0, 1, 2, 3, 4, 5], [0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1], [0] * 6]
+
+
+def test_the_index_of_shared_heads_is_not_a_weight():
+    assert "head_to_kv" not in MultiHeadAttention(D, H).state_dict()
+
+
+@pytest.mark.parametrize("train", [True, False])
+def test_dropout_works_in_training_only(train):
+    attention = SelfAttention(D, H, dropout=0.5).train(train)
+    x = torch.randn(B, T, D)
+    assert torch.equal(attention(x), attention(x)) != train
+    with torch.no_grad():
+        assert torch.equal(attention(x), attention(x)) != train
+
+
+def test_both_kernels_give_the_same_output():
+    attention = SelfAttention(D, H, rotary=True)
+    x, valid = torch.randn(B, T, D), torch.arange(T) < torch.tensor([[2], [5]])
+    with torch.no_grad():
+        fused = attention(x, valid)
+    close(attention(x, valid), fused)
+
+
+def test_a_padded_key_has_no_influence():
+    attention = SelfAttention(D, H)
+    x, valid = torch.randn(B, T, D), torch.arange(T) < torch.tensor([[2], [5]])
+    changed = x.clone()
+    changed[0, 2:] = 1e3
+    assert torch.equal(attention(changed, valid)[0, :2], attention(x, valid)[0, :2])
+    close(attention(x, valid)[:1, :2], attention(x[:1, :2]))
+
+
+def test_a_windowed_encoder_sees_its_neighbours_on_both_sides():
+    attention = SelfAttention(D, H, rule=within(2))
+    x = torch.randn(B, T, D)
+    seen = []
+    attention.on_weights = seen.append
+    attention(x, torch.arange(T) < torch.tensor([[2], [5]]))
+    assert [["".join(".x"[w > 0] for w in row) for row in sentence[0]] for sentence in seen[0]] == [
+        ["xx...", "xx...", ".x...", ".....", "....."],
+        ["xx...", "xxx..", ".xxx.", "..xxx", "...xx"],
+    ]
+
+
+@pytest.mark.parametrize("rotary", [False, True])
+@pytest.mark.parametrize("window", [None, 1, 2, 3, 5, 11])
+@pytest.mark.parametrize("chunk", [1, 2, 3, T])
+def test_reading_in_chunks_is_reading_at_once(rotary, window, chunk):
+    attention = CausalSelfAttention(D, H, n_kv_heads=1, window=window, rotary=rotary)
+    x = torch.randn(B, T, D)
+    whole, _ = attention(x)
+    past, outputs = None, []
+    for piece in x.split(chunk, dim=1):
+        out, past = attention(piece, past)
+        outputs.append(out)
+        assert past.end == sum(o.shape[1] for o in outputs)
+        assert past.k.shape[2] == (past.end if window is None else min(past.end, window - 1))
+    close(torch.cat(outputs, dim=1), whole)
+
+
+def test_a_bounded_cache_costs_the_same_at_every_step():
+    attention = CausalSelfAttention(D, H, window=3)
+    past, seen = None, []
+    attention.on_weights = lambda weights: seen.append(weights.shape[-1])
+    for _ in range(11):
+        _, past = attention(torch.randn(B, 1, D), past)
+    assert seen == [1, 2, *[3] * 9]
+
+
+@pytest.mark.parametrize("n_rows", [1, 3])
+@pytest.mark.parametrize("n_kv_heads", [1, 3])
+@pytest.mark.parametrize("grad", [True, False])
+def test_rows_of_a_sentence_share_its_memory(n_rows, n_kv_heads, grad):
+    """The same as copying the memory for every row."""
+    attention = CrossAttention(D, H, n_kv_heads=n_kv_heads)
+    x = torch.randn(B * n_rows, T, D)
+    memory, valid = torch.randn(B, S, D), torch.arange(S) < torch.tensor([[3], [7]])
+    with torch.set_grad_enabled(grad):
+        shared = attention(x, attention.project_kv(memory), valid)
+    copied = attention.project_kv(memory.repeat_interleave(n_rows, dim=0))
+    close(shared, attention(x, copied, valid.repeat_interleave(n_rows, dim=0)))
+
+
+def test_the_first_column_of_projected_keys_may_stand_anywhere():
+    attention = MultiHeadAttention(D, H, n_kv_heads=1)
+    kv = attention.project_kv(torch.randn(B, T, D), start=17)
+    assert isinstance(kv, KV)
+    assert (kv.k.shape, kv.v.shape, kv.start, kv.end) == ((B, 1, T, DH), (B, 1, T, DH), 17, 22)

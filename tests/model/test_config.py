@@ -1,0 +1,116 @@
+import json
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from translator.errors import UserError
+from translator.model.config import ModelConfig, Site
+
+
+def test_a_config_goes_through_json_and_back():
+    config = ModelConfig(
+        97,
+        d_model=30,
+        n_heads=6,
+        norm="post",
+        positions="learned",
+        tie_embeddings="decoder",
+        encoder_attention=Site(3, 5),
+        decoder_attention=Site(n_kv_heads=2),
+        cross_attention=Site(1),
+        pad_id=11,
+    )
+    again = ModelConfig.from_dict(json.loads(json.dumps(config.to_dict())))
+    assert again == config
+    assert again != ModelConfig(97)
+    assert isinstance(again.encoder_attention, Site)
+
+
+def test_what_is_left_out_has_its_default():
+    assert ModelConfig.from_dict({"vocab_size": 97}) == ModelConfig(97)
+    assert ModelConfig.from_dict({"vocab_size": 97, "cross_attention": {}}).cross_attention == Site(None, None)
+
+
+def test_the_values_that_come_in_are_not_changed():
+    values = {"vocab_size": 97, "encoder_attention": {"window": 3}}
+    ModelConfig.from_dict(values)
+    assert values == {"vocab_size": 97, "encoder_attention": {"window": 3}}
+
+
+def test_a_config_stays_as_it_is():
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'd_model'"):
+        ModelConfig(97).d_model = 13
+
+
+def refused(message: str, **changes) -> None:
+    with pytest.raises(UserError, match=f"^{message}") as caught:
+        ModelConfig.from_dict({"vocab_size": 97} | changes)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_key_is_named_with_the_nearest_known_one():
+    refused("model: unknown key 'd_modle'; did you mean 'd_model'", d_modle=13)
+    refused("decoder_attention: unknown key 'windows'; did you mean 'window'", decoder_attention={"windows": 3})
+    refused("cross_attention: unknown key 'xyz'; known: n_kv_heads, window", cross_attention={"xyz": 3})
+
+
+def test_a_missing_key_is_named():
+    with pytest.raises(UserError, match=r"model: .*'vocab_size'"):
+        ModelConfig.from_dict({})
+
+
+SIZES = ["vocab_size", "d_model", "n_heads", "n_encoder_layers", "n_decoder_layers", "d_ff", "max_positions"]
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("value", [0, -3, 2.5, "8", None])
+def test_sizes_are_whole_and_positive(name, value):
+    refused(f"model: {name} must be a whole number of at least 1, not {value!r}", **{name: value})
+
+
+@pytest.mark.parametrize("name", ["dropout", "attention_dropout", "activation_dropout"])
+@pytest.mark.parametrize("value", [-0.1, 1.0, 7])
+def test_dropout_is_a_probability_below_one(name, value):
+    refused(f"model: {name} must be at least 0 and below 1, not {value}", **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("norm", "pre, post"), ("positions", "sinusoidal, learned, rotary"), ("tie_embeddings", "all, decoder, none")],
+)
+def test_a_choice_is_one_of_those_known(name, known):
+    refused(f"model: {name} must be one of {known}, not 'both'", **{name: "both"})
+
+
+def test_heads_fit_the_width_and_each_other():
+    refused(r"model: d_model \(30\) must be a multiple of n_heads \(7\)", d_model=30, n_heads=7)
+    for site in ("encoder_attention", "decoder_attention", "cross_attention"):
+        for n in (4, 12):
+            message = rf"{site}: n_heads \(6\) must be a multiple of n_kv_heads \({n}\)"
+            refused(message, d_model=30, n_heads=6, **{site: {"n_kv_heads": n}})
+
+
+def test_a_window_belongs_to_self_attention():
+    refused("cross_attention: a window has no meaning between two sentences", cross_attention={"window": 3})
+
+
+def test_rotary_positions_need_an_even_head_size():
+    refused("model: rotary positions need an even head size, not 5", d_model=30, n_heads=6, positions="rotary")
+
+
+@pytest.mark.parametrize("value", [3, "wide", [3, 5], None])
+def test_an_attention_is_given_by_its_keys(value):
+    refused("encoder_attention: must be a mapping, not", encoder_attention=value)
+
+
+@pytest.mark.parametrize("site", ["encoder_attention", "decoder_attention", "cross_attention"])
+@pytest.mark.parametrize("value", [0, -3, "2", 2.5, True])
+def test_shared_heads_and_windows_are_whole_and_positive(site, value):
+    refused(f"{site}: n_kv_heads must be a whole number of at least 1, not {value!r}", **{site: {"n_kv_heads": value}})
+    refused(f"{site}: window must be a whole number of at least 1, not {value!r}", **{site: {"window": value}})
+
+
+@pytest.mark.parametrize("name", ["pad_id", "unk_id", "bos_id", "eos_id"])
+@pytest.mark.parametrize("value", [-1, 97, "0", None])
+def test_special_ids_are_rows_of_the_vocabulary(name, value):
+    refused(f"model: {name} must be a whole number from 0 to 96, not {value!r}", **{name: value})

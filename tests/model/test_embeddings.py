@@ -1,0 +1,65 @@
+import math
+
+import pytest
+import torch
+
+from tests.model.small import D, V, alike, config, words
+from translator.model.embeddings import Embeddings, project_to_vocabulary, sinusoids
+
+
+def embeddings(**changes) -> Embeddings:
+    torch.manual_seed(1)
+    return Embeddings(config(**changes), torch.nn.Embedding(V, D)).double().eval()
+
+
+@pytest.mark.parametrize("d_model", [6, 7])
+def test_sinusoids_at_positions_worked_out_by_hand(d_model):
+    table = sinusoids(14, d_model)
+    assert table.shape == (14, d_model)
+    for position in (0, 1, 13):
+        row = []
+        for i in range(0, d_model, 2):
+            angle = position / 10_000 ** (i / d_model)
+            row += [math.sin(angle), math.cos(angle)]
+        alike(table[position], torch.tensor(row[:d_model], dtype=torch.float64), 1e-14)
+    assert table[0].tolist() == [0.0, 1.0] * 3 + [0.0] * (d_model % 2)
+    assert table[1, 0].item() == pytest.approx(0.8414709848078965)
+    assert table[13, 1].item() == pytest.approx(0.9074467814501962)
+
+
+def test_token_vectors_are_scaled_and_positions_added():
+    module, ids = embeddings(), words(2, 5)
+    expected = module.tokens.weight[ids] * math.sqrt(D) + sinusoids(8, D)[3:]
+    alike(module(ids, start=3), expected, 1e-14)
+
+
+def test_learned_positions_start_where_they_are_told():
+    module, ids = embeddings(positions="learned", max_positions=11), words(2, 5)
+    alike(module(ids, start=3), module.tokens.weight[ids] * math.sqrt(D) + module.learned.weight[3:8], 1e-14)
+
+
+def test_rotary_positions_are_not_added_here():
+    module, ids = embeddings(positions="rotary"), words(2, 5)
+    alike(module(ids, start=3), module.tokens.weight[ids] * math.sqrt(D), 1e-14)
+
+
+def test_the_table_grows_and_follows_the_type():
+    module, ids = embeddings(), words(1, 5)
+    for start in (0, 200, 63, 1021):
+        alike(module(ids, start)[0] - module(ids, 0)[0], sinusoids(start + 5, D)[start:] - sinusoids(5, D), 1e-12)
+    assert module.float()(ids, 1021).dtype == torch.float32
+    expected = sinusoids(1026, D)[1021:] - sinusoids(5, D)
+    alike((module(ids, 1021) - module(ids, 0))[0].double(), expected, 1e-5)
+
+
+def test_the_table_is_no_weight():
+    assert list(embeddings().state_dict()) == ["tokens.weight"]
+
+
+def test_impossible_ids_get_no_logit_and_the_rest_are_products():
+    torch.manual_seed(2)
+    hidden, weight = torch.randn(3, 5, D), torch.randn(V, D)
+    logits = project_to_vocabulary(hidden, weight, torch.tensor([0, 11]))
+    assert (logits[..., [0, 11]] == -math.inf).all()
+    possible = [i for i in range(V) if i not in {0, 11}]
+    torch.testing.assert_close(logits[..., possible], (hidden @ weight.T)[..., possible])
