@@ -5,7 +5,6 @@ what they mean: conf/config.yaml and the folders beside it.
 """
 
 import json
-import warnings
 from typing import Any
 
 from hydra_command import run
@@ -20,7 +19,6 @@ def main(config: dict[str, Any]) -> None:
     """Train once and print the figures."""
     from translator.training.run import train
 
-    warnings.filterwarnings("ignore", category=UserWarning, module="lightning")
     print(json.dumps(train(config), ensure_ascii=False))
 
 

@@ -7,6 +7,8 @@ from typing import Any, Literal, get_args
 from translator.errors import UserError
 from translator.model.config import from_dict
 
+Accelerator = Literal["auto", "cpu", "gpu"]
+Precision = Literal["auto", "32-true", "bf16-mixed", "16-mixed"]
 Monitor = Literal["bleu", "loss"]
 ScheduleKind = Literal["inverse_sqrt", "cosine", "constant"]
 
@@ -19,6 +21,15 @@ class OptimizerConfig:
     betas: tuple[float, float] = (0.9, 0.98)
     eps: float = 1e-9
     weight_decay: float = 0.01
+
+    def __post_init__(self) -> None:
+        for name in ("lr", "eps"):
+            if not getattr(self, name) > 0.0:
+                raise UserError(f"optimizer.{name} must be above 0, not {getattr(self, name)}")
+        if len(self.betas) != 2 or not all(0.0 <= beta < 1.0 for beta in self.betas):
+            raise UserError(f"optimizer.betas must be two numbers of at least 0 and below 1, not {list(self.betas)}")
+        if self.weight_decay < 0.0:
+            raise UserError(f"optimizer.weight_decay must be at least 0, not {self.weight_decay}")
 
 
 @dataclass(frozen=True)
@@ -65,6 +76,8 @@ class TrainerConfig:
     def __post_init__(self) -> None:
         if self.max_epochs is None and self.max_updates is None and self.max_minutes is None:
             raise UserError("trainer: give max_epochs, max_updates or max_minutes, or training never ends")
+        _one_of("trainer.accelerator", self.accelerator, get_args(Accelerator))
+        _one_of("trainer.precision", self.precision, get_args(Precision))
         _one_of("trainer.monitor", self.monitor, get_args(Monitor))
         for name in (
             "max_epochs",
@@ -73,8 +86,13 @@ class TrainerConfig:
             "validate_every",
             "patience",
             "save_every",
+            "threads",
         ):
             _at_least(f"trainer.{name}", getattr(self, name), 1)
+        if self.max_minutes is not None and not self.max_minutes > 0.0:
+            raise UserError(f"trainer.max_minutes must be above 0, not {self.max_minutes}")
+        if self.gradient_clip < 0.0:
+            raise UserError(f"trainer.gradient_clip must be at least 0 (off), not {self.gradient_clip}")
         if not 0.0 <= self.ema_decay < 1.0:
             raise UserError(f"trainer.ema_decay must be at least 0 (off) and below 1, not {self.ema_decay}")
 

@@ -1,5 +1,6 @@
 """One training step, one validation step, one optimizer: all that Lightning asks of a model."""
 
+import logging
 from typing import Any
 
 import torch
@@ -13,6 +14,8 @@ from translator.model.transformer import Transformer
 from translator.training.config import OptimizerConfig, ScheduleConfig, TrainingConfig
 from translator.training.loss import smoothed_cross_entropy
 from translator.training.schedule import schedule
+
+logger = logging.getLogger("translator")
 
 _SEED_STRIDE = 1_000_003  # a prime, so that neighbouring seeds do not share the randomness of neighbouring batches
 
@@ -31,9 +34,27 @@ class TranslationModule(LightningModule):
         self.tokens_in_window = 0
         self.tokens_seen = 0
 
+    def on_train_start(self) -> None:
+        """Take the learning rate from the schedule as it is now: a resumed run may have been given a later end."""
+        for config in self.trainer.lr_scheduler_configs:
+            scheduler = config.scheduler
+            assert isinstance(scheduler, LambdaLR)
+            for group, base, factor in zip(
+                scheduler.optimizer.param_groups, scheduler.base_lrs, scheduler.lr_lambdas, strict=True
+            ):
+                group["lr"] = base * factor(scheduler.last_epoch)
+        batches, window = int(self.trainer.num_training_batches), self.trainer.accumulate_grad_batches
+        if batches < window:
+            logger.warning(
+                "an epoch has %d batches, fewer than trainer.accumulate_grad_batches=%d: "
+                "an update is made from %d, at the end of each epoch", batches, window, batches,
+            )  # fmt: skip
+
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Seed the dropout from the position in training, so that a resumed run draws what it would have drawn."""
-        position = self.trainer.fit_loop.epoch_loop.batch_progress.total.ready
+        loop = self.trainer.fit_loop.epoch_loop
+        loop._batches_that_stepped = self.trainer.global_step  # what logs count by; a resume can leave it one behind
+        position = loop.batch_progress.total.ready
         world, rank = self.trainer.world_size, self.trainer.global_rank
         torch.manual_seed(self.config.seed * _SEED_STRIDE + position * world + rank)
 

@@ -1,5 +1,6 @@
 """A whole training: corpus, tokenizer, model, fit, final scores, bundle."""
 
+import errno
 import logging
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from translator.data.datamodule import TranslationDataModule
 from translator.data.parallel import ParallelText
 from translator.data.tokenizer import Tokenizer
 from translator.data.tokenizer_training import train_tokenizer
+from translator.errors import UserError
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 from translator.options import TranslateOptions
@@ -27,7 +29,7 @@ from translator.training.place import choose_accelerator, keep_freed_memory
 from translator.training.report import already_finished, finish
 from translator.training.rundir import RunDirectory
 from translator.training.settings import absolute_paths, model_settings, run_name
-from translator.training.trainer import build_trainer
+from translator.training.trainer import build_trainer, hush_lightning
 from translator.training.validation import Validation
 
 logger = logging.getLogger("translator")
@@ -43,6 +45,7 @@ class Run:
     corpus: Corpus
     tokenizer: Tokenizer
     module: TranslationModule
+    batches: TranslationDataModule
 
 
 def train(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,6 +58,7 @@ def train(settings: Mapping[str, Any]) -> dict[str, Any]:
         KeyboardInterrupt: the user stopped it; the newest state on disk can be resumed.
     """
     began = time.monotonic()
+    hush_lightning()
     directory = RunDirectory(Path(settings["checkpoints"]) / run_name(settings))
     directory.check(settings["resume"])
     config = TrainingConfig.from_dict(settings)
@@ -66,16 +70,7 @@ def train(settings: Mapping[str, Any]) -> dict[str, Any]:
     search = settings["decode"] | settings["validation"]
     validation = Validation(run.corpus.valid, run.tokenizer, directory.path, search, config.trainer.monitor)
     trainer = build_trainer(config.trainer, accelerator, directory, validation, progress=sys.stderr.isatty())
-    batches = TranslationDataModule(
-        run.corpus,
-        run.tokenizer,
-        **asdict(config.batch),
-        sampling=settings["tokenizer"]["sampling"],
-        seed=config.seed,
-    )
-    _fit(trainer, run, batches)
-    if validation.validated_update != trainer.global_step:  # ended between two validations
-        trainer.validate(run.module, datamodule=batches, verbose=False)
+    _fit(trainer, run)
     return finish(trainer, run, validation, time.monotonic() - began)
 
 
@@ -91,6 +86,8 @@ def prepare(settings: Mapping[str, Any], config: TrainingConfig, directory: RunD
     data = absolute_paths(settings["data"])
     corpus = _limited(load_corpus(data), settings["debug"]["pairs"])
     tokenizer = _tokenizer(corpus, settings["tokenizer"], directory)
+    sampling = settings["tokenizer"]["sampling"]
+    batches = TranslationDataModule(corpus, tokenizer, **asdict(config.batch), sampling=sampling, seed=config.seed)
     seed_everything(config.seed, verbose=False)
     model = Transformer(ModelConfig.from_dict(model_settings(settings, tokenizer)))
     logger.info("%d parameters, vocabulary of %d pieces", count_parameters(model), tokenizer.vocab_size)
@@ -98,7 +95,7 @@ def prepare(settings: Mapping[str, Any], config: TrainingConfig, directory: RunD
     directory.claim({**settings, **fixed}, settings["resume"])
     languages = {"source": corpus.source_lang, "target": corpus.target_lang}
     save_config(directory.path, model.config, tokenizer, **languages, data=data, decode=dict(settings["decode"]))
-    return Run(settings, config, directory, corpus, tokenizer, TranslationModule(model, config))
+    return Run(settings, config, directory, corpus, tokenizer, TranslationModule(model, config), batches)
 
 
 def count_parameters(model: Transformer) -> int:
@@ -106,22 +103,30 @@ def count_parameters(model: Transformer) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def _fit(trainer: Trainer, run: Run, batches: TranslationDataModule) -> None:
+def _fit(trainer: Trainer, run: Run) -> None:
     last = run.directory.last
     state = str(last) if last.is_file() else None
     if state:
-        logger.info("going on from %s", state)
+        logger.info("going on from update %d, kept in %s", run.directory.updates_done(), state)
     elif run.settings["resume"]:
         logger.info("no state to resume from yet: starting from the beginning")
     try:
-        trainer.fit(run.module, datamodule=batches, ckpt_path=state, weights_only=True)
+        trainer.fit(run.module, datamodule=run.batches, ckpt_path=state, weights_only=True)
     except SystemExit as error:  # how Lightning ends after an interrupt
+        kept = f"goes on from update {run.directory.updates_done()}" if last.is_file() else "starts anew: no state yet"
+        logger.info("stopped; the same command with resume=auto %s", kept)
         raise KeyboardInterrupt from error
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise UserError(
+            f"no space left for {run.directory.path}: make room, then go on by resume=auto; what was saved is whole"
+        ) from error
 
 
 def _tokenizer(corpus: Corpus, settings: Mapping[str, Any], directory: RunDirectory) -> Tokenizer:
     """The run's own tokenizer if it is resumed, the user's if one is given, else one trained on both sides."""
-    if (directory.path / TOKENIZER).is_file():
+    if directory.has_tokenizer():
         return Tokenizer.load(directory.path / TOKENIZER, **read_config(directory.path)["tokenizer"])
     rule = settings["normalization"]
     lines = corpus.train.sources + corpus.train.targets

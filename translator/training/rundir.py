@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from translator.checkpoint import CONFIG, METRICS, read_json, write_json
 from translator.errors import UserError
 
@@ -71,13 +73,27 @@ class RunDirectory:
                     f"{_shorten(settings.get(part))}; give the same settings, or choose another name=..."
                 )
 
+    def updates_done(self) -> int:
+        """The number of updates behind the newest state.
+
+        Raises:
+            UserError: the file is damaged, or holds more than numbers and tensors (nothing of it is run).
+        """
+        try:
+            return int(torch.load(self.last, map_location="cpu", weights_only=True, mmap=True)["global_step"])
+        except Exception as error:
+            raise UserError(
+                f"{self.last}: damaged or not a state of training of this program "
+                f"({str(error).splitlines()[0]}); remove it to start this run from the beginning"
+            ) from error
+
     def finished_metrics(self) -> dict[str, Any] | None:
         """The figures of a run that has ended, None of one that has not."""
         path = self.path / METRICS
         return read_json(path) if path.is_file() else None
 
     def has_tokenizer(self) -> bool:
-        """Whether the bundle's constant files have been written."""
+        """Whether the bundle's constant files have been written: the configuration is the last of them."""
         return (self.path / CONFIG).is_file()
 
 

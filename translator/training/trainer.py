@@ -1,9 +1,11 @@
 """The Lightning trainer, put together from our settings."""
 
+import logging
+import warnings
 from datetime import timedelta
 
 from lightning.pytorch import Callback, Trainer
-from lightning.pytorch.callbacks import EarlyStopping, LearningRateMonitor, ModelCheckpoint
+from lightning.pytorch.callbacks import EarlyStopping, LearningRateMonitor
 from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger
 
 from translator.training.averaging import MovingAverage
@@ -11,6 +13,7 @@ from translator.training.config import TrainerConfig
 from translator.training.place import choose_precision
 from translator.training.progress import Progress
 from translator.training.rundir import RunDirectory
+from translator.training.saving import LastState
 from translator.training.validation import Validation
 
 
@@ -38,6 +41,7 @@ def build_trainer(
         callbacks=_callbacks(config, directory, validation, progress),
         enable_progress_bar=progress,
         enable_model_summary=False,
+        enable_checkpointing=False,  # `LastState` and `Validation` save
         use_distributed_sampler=False,  # ours deals the batches out to the processes itself
     )
 
@@ -45,23 +49,29 @@ def build_trainer(
 def _callbacks(
     config: TrainerConfig, directory: RunDirectory, validation: Validation, progress: bool
 ) -> list[Callback]:
-    """In the order in which they must run: validation uses the averaged weights, and the checkpoint sees all states."""
+    """In the order in which they must run: validation uses the averaged weights, and saving sees all states."""
     callbacks: list[Callback] = [validation]
     if config.ema_decay:
         callbacks.append(MovingAverage(config.ema_decay))
     if config.patience is not None:
         mode = "max" if config.monitor == "bleu" else "min"
-        callbacks.append(EarlyStopping(f"valid_{config.monitor}", patience=config.patience, mode=mode))
+        callbacks.append(
+            EarlyStopping(
+                f"valid_{config.monitor}", patience=config.patience, mode=mode, check_on_train_epoch_end=False
+            )
+        )
     if progress:
         callbacks.append(Progress(validation))
     callbacks.append(LearningRateMonitor("step"))
-    callbacks.append(
-        ModelCheckpoint(
-            dirpath=directory.training,
-            filename=directory.last.stem,
-            every_n_train_steps=config.save_every,
-            save_top_k=1,
-            enable_version_counter=False,
-        )
-    )
+    callbacks.append(LastState(directory.last, config.save_every))
     return callbacks
+
+
+def hush_lightning() -> None:
+    """Leave only what is wrong of all that the training library has to say, and say it once."""
+    for name in ("lightning", "lightning.pytorch", "lightning.fabric"):
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True
+        logger.setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", module=r"lightning\.")

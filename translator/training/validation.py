@@ -4,7 +4,7 @@ import logging
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,13 @@ N_SAMPLES = 3
 
 @dataclass
 class Best:
-    """The best validation so far: ``value`` of what is monitored, and where in training it was reached."""
+    """The best validation so far: ``value`` of what is monitored, its loss, and where in training it was reached.
+
+    Of equal values the lower loss is better: while a model learns its first words, BLEU is 0 for many epochs.
+    """
 
     value: float = -math.inf
+    loss: float = math.inf
     update: int = 0
     epoch: int = 0
 
@@ -46,7 +50,6 @@ class Validation(Callback):
     search: Mapping[str, Any]
     monitor: str
     best: Best = field(default_factory=Best)
-    validated_update: int = -1
     latest_bleu: float = math.nan
     _nll: float = 0.0
     _tokens: int = 0
@@ -77,12 +80,12 @@ class Validation(Callback):
         loss = nll / max(tokens, 1.0)
         hypotheses = self._translate(trainer, pl_module)
         bleu = evaluate(hypotheses, self.text.targets).bleu
-        self.latest_bleu, self.validated_update = bleu, trainer.global_step
+        self.latest_bleu = bleu
         pl_module.log_dict({"valid_bleu": bleu, "valid_loss": loss}, rank_zero_only=True)
         value = bleu if self.monitor == "bleu" else -loss
-        better = value > self.best.value
+        better = (value, -loss) > (self.best.value, -self.best.loss)
         if better:
-            self.best = Best(value, trainer.global_step, trainer.current_epoch)
+            self.best = Best(value, loss, trainer.global_step, trainer.current_epoch)
         if trainer.is_global_zero:
             if better:
                 save_weights(self.directory, pl_module.model)
@@ -120,7 +123,7 @@ class Validation(Callback):
 
     def state_dict(self) -> dict[str, Any]:
         """The best so far travels in the checkpoint: a resumed run must not take its first validation for it."""
-        return {"value": self.best.value, "update": self.best.update, "epoch": self.best.epoch}
+        return asdict(self.best)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """See `state_dict`."""
