@@ -1,8 +1,8 @@
 import gzip
 import logging
 import random
-from itertools import pairwise
 from pathlib import Path
+from statistics import mean
 
 import pytest
 import torch
@@ -92,6 +92,12 @@ def test_all_epochs_have_the_same_number_of_batches():
     assert {len(deal(sampler, epoch)) for epoch in range(50)} == {len(sampler)}
 
 
+def test_no_batch_is_empty_wherever_the_borders_fall():
+    sampler = TokenBudgetSampler([7] * 37, [5] * 37, 14)
+    assert len(sampler) > 19  # so one border is drawn, in some epoch before the first pair
+    assert all(all(deal(sampler, epoch)) for epoch in range(300))
+
+
 def test_rank_and_world_are_those_of_torch_distributed_when_it_runs(monkeypatch):
     sampler = TokenBudgetSampler(*long_tailed(101), 97)
     alone = deal(sampler)
@@ -129,10 +135,17 @@ def test_batches_depend_on_seed_and_epoch_alone():
 
 
 def test_long_and_short_batches_come_mixed():
-    sources, targets = long_tailed(1009)
+    sources, targets = long_tailed(4001)
     longest = [max(targets[i] for i in batch) for batch in deal(TokenBudgetSampler(sources, targets, 211))]
-    rises = sum(after > before for before, after in pairwise(longest))
-    assert 0.3 < rises / len(longest) < 0.7
+    middle = len(longest) // 2
+    assert mean(longest[:middle]) == pytest.approx(mean(longest[middle:]), rel=0.2)
+
+
+def test_pairs_of_equal_lengths_change_places_from_epoch_to_epoch():
+    sampler = TokenBudgetSampler([7] * 40, [7] * 40, 70)
+    epochs = [{frozenset(batch) for batch in deal(sampler, epoch)} for epoch in range(2)]
+    assert len(sampler) == 4  # too few for borders at random
+    assert epochs[0] != epochs[1]
 
 
 def test_borders_of_batches_move_from_epoch_to_epoch():
@@ -184,7 +197,8 @@ def test_a_pair_over_the_budget_gets_its_own_batch_and_is_reported(place, caplog
 
 def test_a_corpus_of_one_pair_is_one_batch():
     for max_tokens in (1, 7, 97):
-        assert deal(TokenBudgetSampler([7], [5], max_tokens)) == [[0]]
+        sampler = TokenBudgetSampler([7], [5], max_tokens)
+        assert deal(sampler) == sorted_batches(sampler) == [[0]]
 
 
 def test_pairs_that_are_all_over_the_budget_are_still_shared_evenly():

@@ -98,8 +98,8 @@ BATCHES = len(make_data().train_dataloader())
 
 
 def ending(kind, updates_per_epoch):
-    """Three epochs and two updates, or four epochs."""
-    return {"max_steps": 3 * updates_per_epoch + 2, "max_epochs": -1} if kind == "max_steps" else {"max_epochs": 4}
+    """Two epochs and two updates, or three epochs."""
+    return {"max_steps": 2 * updates_per_epoch + 2, "max_epochs": -1} if kind == "max_steps" else {"max_epochs": 3}
 
 
 @pytest.mark.parametrize("kind", ["max_epochs", "max_steps"])
@@ -108,8 +108,8 @@ def test_resume_goes_on_with_the_next_batch_wherever_it_stopped(tmp_path, accumu
     per_epoch = -(-BATCHES // accumulate)
     options = {**ending(kind, per_epoch), "accumulate_grad_batches": accumulate}
     whole = fit(tmp_path, **options)
-    assert len({str(entry[2]) for entry in whole.seen}) > 3 * BATCHES  # epochs differ
-    for update in (1, 2, per_epoch - 1, per_epoch, per_epoch + 1, 2 * per_epoch, 2 * per_epoch + 2):
+    assert len({str(entry[2]) for entry in whole.seen}) > 2 * BATCHES  # epochs differ
+    for update in (1, per_epoch - 1, per_epoch, per_epoch + 1, 2 * per_epoch):
         assert_goes_on(fit(tmp_path / "again", saved_at(tmp_path, update), **options), whole, update)
 
 
@@ -121,7 +121,7 @@ def test_resume_from_a_resumed_run_goes_on_as_well(tmp_path, kind):
     for number, first in enumerate((2, per_epoch)):
         again = tmp_path / str(number)
         fit(again, saved_at(tmp_path, first), **options)
-        for second in (first + 1, 2 * per_epoch - 1, 2 * per_epoch):
+        for second in (first + 1, 2 * per_epoch):
             assert_goes_on(fit(tmp_path / "third", saved_at(again, second), **options), whole, second)
 
 
@@ -134,11 +134,11 @@ def test_resume_goes_on_from_checkpoints_made_between_updates(tmp_path, checkpoi
     whole = fit(tmp_path, checkpoint=checkpoint, **options)
     saved = sorted(int(path.stem.split("=")[1]) for path in tmp_path.glob("*.ckpt"))
     assert BATCHES in saved or BATCHES // 2 in saved
-    for update in saved[:3]:
+    for update in saved[:2]:
         assert_goes_on(fit(tmp_path / "again", saved_at(tmp_path, update), **options), whole, update)
 
 
-@pytest.mark.parametrize("batch", [3, BATCHES - 1, BATCHES])
+@pytest.mark.parametrize("batch", [3, BATCHES])
 def test_a_batch_that_broke_off_is_trained_on_again(tmp_path, batch):
     whole = fit(tmp_path, max_epochs=3)
     broken = Recorder()
@@ -154,8 +154,8 @@ def test_sampled_pieces_are_the_same_after_a_resume(tmp_path):
 
     whole = run(tmp_path)
     assert_goes_on(run(tmp_path / "again", saved_at(tmp_path, BATCHES + 3)), whole, BATCHES + 3)
-    plain = fit(tmp_path / "plain", max_epochs=1)
-    assert plain.seen != whole.seen[:BATCHES]
+    ends = {max(row) for _, _, rows in whole.seen for row in rows}
+    assert len(ends) == 3 * 101  # each pair ends on a new random piece in each epoch
 
 
 @pytest.mark.parametrize(
@@ -183,9 +183,10 @@ def test_an_epoch_trains_on_each_pair_once_and_validates_on_each(tmp_path):
 
 
 def test_shortened_epochs_move_on_through_the_data(tmp_path):
-    whole = fit(tmp_path, max_epochs=1)
-    short = fit(tmp_path / "short", max_epochs=3, limit_train_batches=2)
-    assert [entry[2] for entry in short.seen] == [entry[2] for entry in whole.seen[:6]]
+    whole = fit(tmp_path, max_epochs=2)
+    short = fit(tmp_path / "short", max_epochs=4, limit_train_batches=4)
+    assert len(short.seen) == 16 > BATCHES
+    assert [entry[2] for entry in short.seen] == [entry[2] for entry in whole.seen[:16]]
 
 
 def test_outside_of_a_fit_the_loader_gives_the_first_epoch(tmp_path):
@@ -196,7 +197,7 @@ def test_outside_of_a_fit_the_loader_gives_the_first_epoch(tmp_path):
     assert [first_ids(batch) for batch in data.train_dataloader()] == before
 
 
-@pytest.mark.parametrize("precision", ["bf16-mixed", "bf16-true", "64-true"])
+@pytest.mark.parametrize("precision", ["bf16-mixed", "bf16-true"])
 def test_batches_pass_through_every_precision_untouched(tmp_path, precision):
     model = fit(tmp_path, max_steps=3, precision=precision)
     assert [entry[2] for entry in model.seen] == [entry[2] for entry in fit(tmp_path / "plain", max_steps=3).seen]

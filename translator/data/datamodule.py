@@ -1,20 +1,16 @@
 """The loaders that hand batches to the trainer, and go on exactly where a checkpoint was made."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from lightning.pytorch import LightningDataModule
 
 from translator.data.batching import Batch, Pair, TokenBudgetSampler, collate, padding_share, sorted_batches
+from translator.data.corpus import Corpus
 from translator.data.dataset import Encoder, ParallelDataset
 from translator.errors import UserError
-
-if TYPE_CHECKING:
-    from translator.data.corpus import Corpus
 
 logger = logging.getLogger("translator")
 
