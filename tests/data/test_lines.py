@@ -130,9 +130,9 @@ def test_a_damaged_gzip_is_a_message(tmp_path: Path, cut: int):
 
 
 def test_what_cannot_be_opened_is_a_message(tmp_path: Path):
-    with pytest.raises(UserError, match="cannot read .*absent: No such file"):
+    with pytest.raises(UserError, match=r"cannot read .*absent: No such file"):
         read_text(tmp_path / "absent")
-    with pytest.raises(UserError, match="cannot read .*: Is a directory"):
+    with pytest.raises(UserError, match=r"cannot read .*: Is a directory"):
         read_text(tmp_path)
 
 

@@ -84,11 +84,8 @@ class Tokenizer:
         to the word after it. A word that normalises to nothing owns no piece; one that normalises to several words,
         as with a no-break space inside, owns them all.
         """
-        owners: list[int] = []
-        for index, word in enumerate(USER_WORD.findall(text)):
-            owners += [index] * len(self._inner(self.normalize(word)).replace(WORD_MARK, " ").split())
-        owners = owners or [0]  # some models leave a lone mark of a text that their own rule deletes
         normal = self.normalize(text)
+        owners = self._owners(text, normal)
         ids = cast("list[int]", self._sp.encode(normal))
         begun = -1 if self._inner(normal).startswith(WORD_MARK) else 0  # inner words begun before this piece, less one
         words: list[int] = []
@@ -125,6 +122,15 @@ class Tokenizer:
     def _inner(self, normal: str) -> str:
         """The text after the SentencePiece model's own rule, with word marks; ours change nothing here."""
         return cast("str", self._sp.normalize(normal))
+
+    def _owners(self, text: str, normal: str) -> list[int]:
+        """For each word that the model sees, the index of the user's word that it comes from; never empty."""
+        words = USER_WORD.findall(text)
+        if normal == " ".join(words) == self._inner(normal).replace(WORD_MARK, " ").strip():
+            return list(range(len(words))) or [0]
+        seen = [self._inner(self.normalize(word)).replace(WORD_MARK, " ").split() for word in words]
+        # Some models leave a lone word mark of a text that their own rule deletes: it goes to the first word.
+        return [index for index, parts in enumerate(seen) for _ in parts] or [0]
 
     def _inner_text(self, line: str) -> str:
         return visible(self._inner(self.normalize(line)).replace(WORD_MARK, " "))
