@@ -95,6 +95,14 @@ def test_no_ngram_is_repeated_where_that_is_asked_for():
     assert search(loop, [0], [9], no_repeat_ngram=3)[0].ids == (4, 5, 4, 5)
 
 
+def test_repeats_are_looked_for_in_the_sentence_itself_when_others_have_left():
+    model, lengths = random_model(6, end=-3.0, spread=3.0), [2, 11, 3, 12, 5, 13]
+    together = search(model, range(6), lengths, no_repeat_ngram=1)
+    alone = [search(model, [i], [limit], no_repeat_ngram=1)[0] for i, limit in enumerate(lengths)]
+    assert together == alone
+    assert all(len(set(hypothesis.ids)) == len(hypothesis.ids) for hypothesis in together)
+
+
 def test_where_nothing_is_possible_the_output_is_cut():
     model = chain({BOS: {4: 1.0}, 4: {5: 1.0}}, vocabulary=6)
     (hypothesis,) = search(model, [0], [9])

@@ -105,6 +105,8 @@ def test_the_nucleus_is_exact_for_flat_and_peaked_distributions_side_by_side(top
         drawn = set(_draw(logits[row].expand(2001, -1), 0, top_p, points).tolist())
         assert drawn <= set(tokens[row, :size].tolist())
         assert tokens[row, 0].item() in drawn
+        if row < 2:  # flat enough for these points to meet every token (but one at the edge, by rounding)
+            assert len(drawn) >= size - 1
     together = _draw(logits, 0, top_p, torch.full((5,), 1.0))
     assert all(token in tokens[row, : sizes[row]] for row, token in enumerate(together.tolist()))
 
@@ -119,7 +121,8 @@ def test_an_impossible_token_is_never_drawn(top_p, point):
 
 def test_where_nothing_is_possible_the_output_is_cut():
     model = chain({BOS: {4: 1.0}}, vocabulary=6)
-    assert draw(model, [0], [9], [1])[0] == [Hypothesis((4,), 0.0, 0.0, finished=False)]
+    for options in ({}, {"top_k": 3}, {"top_p": 0.5}):
+        assert draw(model, [0], [9], [1], **options)[0] == [Hypothesis((4,), 0.0, 0.0, finished=False)]
 
 
 @pytest.mark.parametrize(

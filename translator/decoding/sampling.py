@@ -59,8 +59,8 @@ def _draw(logits: Tensor, top_k: int, top_p: float, points: Tensor) -> Tensor:
     """(R,) tokens: for each row of logits (R, V) the one at `points` (R,) in [0, 1) of the distribution."""
     if 0 < top_k < logits.shape[1]:
         logits = logits.masked_fill(logits < logits.topk(top_k).values[:, -1:], IMPOSSIBLE)
-    # A row without any possible token is a dead end: its NaN must not reach the comparisons below.
-    weights = logits.softmax(-1).nan_to_num_(0.0)
+    # A row in which nothing is possible is all NaN: whichever token it yields is impossible and ends the path.
+    weights = logits.softmax(-1)
     if top_p < 1:
         weights = weights * (weights >= _least_in_nucleus(weights, top_p))
     reach = weights.cumsum(-1)
