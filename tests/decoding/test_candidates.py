@@ -30,7 +30,7 @@ def test_neighbouring_best_tokens_in_one_block_are_all_found():
 def test_candidates_that_are_impossible_come_last_and_stay_in_the_vocabulary():
     log_probs = torch.full((2, 67), NEVER)
     log_probs[1, 66] = -1.0
-    best, beam, token = best_candidates(log_probs, torch.tensor([[NEVER, -2.0]]), 9)
+    best, beam, token = best_candidates(log_probs, torch.tensor([[NEVER, -2.0]]), 2 * 67)
     assert (best[0, 0].item(), beam[0, 0].item(), token[0, 0].item()) == (-3.0, 1, 66)
     assert best[0, 1:].eq(NEVER).all()
     assert token.lt(67).all()
