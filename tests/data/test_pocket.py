@@ -88,8 +88,8 @@ def test_links_are_in_range_and_leave_no_word_out(everything):
 
 
 def test_reversed_swaps_lines_and_links():
-    pair = Pair("The bus driver sleeps.", "Der Busfahrer schläft.", ((0, 0), (1, 1), (2, 1), (3, 2)))
-    assert pair.reversed() == Pair("Der Busfahrer schläft.", "The bus driver sleeps.", ((0, 0), (1, 1), (1, 2), (2, 3)))
+    pair = Pair("Now the bus driver waits.", "Jetzt wartet der Busfahrer.", ((0, 0), (1, 2), (2, 3), (3, 3), (4, 1)))
+    assert pair.reversed() == Pair(pair.target, pair.source, ((0, 0), (1, 4), (2, 1), (3, 2), (3, 3)))
     assert pair.reversed().reversed() == pair
 
 

@@ -250,6 +250,17 @@ PAIRS = [
         "They do not want to sleep.",
         "Sie wollen nicht schlafen.",
     ),
+    (say(HE, "work/arbeiten", modal=words.MUST, tense="past"), "He had to work.", "Er musste arbeiten."),
+    (
+        say(SHE, "work/arbeiten", modal=words.MUST, tense="past", negated=True),
+        "She did not have to work.",
+        "Sie musste nicht arbeiten.",
+    ),
+    (
+        say(n("cat", THIS, None, "pl"), "understand/verstehen", n("word", A), manner="well"),
+        "These cats understand a word well.",
+        "Diese Katzen verstehen ein Wort gut.",
+    ),
     # negation
     (
         say(n("man"), "read/lesen", n("book"), negated=True),
@@ -400,6 +411,11 @@ LINKED = [
     ),
     (ask(say(n("dog"), "sleep/schlafen")), "Does the dog sleep?", "Schläft der Hund?"),
     (ask(say(n("dog"), "sleep/schlafen", tense="past")), "Did the dog sleep?", "Hat der Hund geschlafen?"),
+    (
+        ask(say(n("goat"), "sleep/schlafen", modal=words.MUST, tense="past")),
+        "Did the goat have to sleep?",
+        "Musste die Ziege schlafen?",
+    ),
     (ask(is_(n("apple"), "fresh")), "Is the apple fresh?", "Ist der Apfel frisch?"),
     (ask(say(Asked("who"), "read/lesen", n("book"))), "Who reads the book?", "Wer liest das Buch?"),
     (

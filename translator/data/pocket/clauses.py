@@ -197,6 +197,13 @@ def _manner(dice: Dice, c: Clause) -> Idiom | None:
     return words.MANNER[dice.seldom(fitting, fitting)] if fitting else None
 
 
+def _frequency(dice: Dice, c: Clause) -> Idiom:
+    """How often; "usually" only in the present, "never" not after "every" or "many"."""
+    quantified = isinstance(c.subject, NounPhrase) and c.subject.determiner.kind in ("every", "many", "number", "a")
+    fitting = [f for f in words.FREQUENCY if not (quantified and f == words.NEVER)]
+    return _seldom(dice, fitting if c.tense == "present" else fitting[:-1])
+
+
 def _seldom(dice: Dice, idioms: Sequence[Idiom]) -> Idiom:
     return dice.seldom(idioms, [idiom.en for idiom in idioms])
 
@@ -224,7 +231,7 @@ def with_time(dice: Dice, c: Clause, wish: Wish) -> Clause:
     event = isinstance(c.subject, NounPhrase) and c.subject.noun.sort == "event"
     plain = c.modal is None and not c.negated and c.tense != "future" and not event and not c.verb.marked("state")
     if plain and wish.time and dice.chance(0.14):
-        return replace(c, frequency=_seldom(dice, words.FREQUENCY if c.tense == "present" else words.FREQUENCY[:-1]))
+        return replace(c, frequency=_frequency(dice, c))
     if not dice.chance(wish.time * (2 if c.tense == "future" else 1)):
         return c
     times = {"past": words.PAST_TIMES, "future": words.FUTURE_TIMES}.get(c.tense, words.HABIT)

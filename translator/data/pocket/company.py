@@ -59,7 +59,7 @@ def spots_of(kinds: tuple[str, ...]) -> Choice[tuple[Preposition, Noun]]:
         for kind in kinds
         for noun in nouns_of((kind.partition("@")[0],)).items
         for spot in noun.spots
-        if spot in SPOTS and kind.partition("@")[2] in ("", spot)
+        if spot in SPOTS and kind.partition("@")[2] in ("", spot.replace(" ", "-"))
     ]
     return Choice.of(found, lambda spot: spot[1].en)
 

@@ -48,7 +48,12 @@ def modal_form(modal: Modal, subject: Phrase, tense: Tense) -> str:
     """A modal: can, could; "want" is inflected like a full verb."""
     if tense == "past":
         return modal.past
-    return present(modal.en, subject) if modal.takes_to else modal.en
+    return present(modal.full, subject) if modal.full == modal.en else modal.en
+
+
+def takes_to(modal: Modal, tense: Tense) -> bool:
+    """Whether a full verb with "to" speaks for the modal: wants to; had to, but must."""
+    return modal.full == modal.en or (modal.full != "" and tense == "past")
 
 
 def object_pronoun(pronoun: Pronoun) -> str:

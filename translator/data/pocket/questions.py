@@ -5,7 +5,7 @@ from dataclasses import replace
 from .clauses import Wish, clause
 from .company import OBJECT_VERBS, PLACED, VERBS, WHO_VERBS
 from .dice import Dice
-from .lexicon.adverbials import WHEN, WHERE, WHERE_TO, WHY
+from .lexicon.adverbials import NEVER, WHEN, WHERE, WHERE_TO, WHY
 from .lexicon.entries import Noun
 from .qualities import description
 from .sentence import HOW_MANY, WHICH, Asked, Clause, NounPhrase, Pronoun, Sentence
@@ -17,8 +17,10 @@ BRIEF = Wish(negated=0.0, time=0.0, extras=0.4, fronted=0.0)
 def yes_or_no(dice: Dice) -> Sentence:
     """Does the dog sleep? Schläft der Hund?"""
     if dice.chance(0.25):
-        return Sentence(replace(description(dice), front="subject"), question=True)
-    return Sentence(clause(dice, UNFRONTED), question=True)
+        c = replace(description(dice), front="subject")
+        return Sentence(replace(c, frequency=None) if c.frequency == NEVER else c, question=True)
+    c = clause(dice, UNFRONTED)
+    return Sentence(replace(c, frequency=None) if c.frequency == NEVER else c, question=True)
 
 
 def who(dice: Dice) -> Sentence:

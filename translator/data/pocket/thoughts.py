@@ -69,6 +69,8 @@ def state(dice: Dice) -> Sentence | None:
     tense: Tense = "present" if link == words.IF else _tense(dice)
     reason_first = dice.chance(0.4)
     deed = clause(dice, replace(CALM, tense=tense, subject=pronoun if reason_first else subject), verb)
+    if isinstance(deed.object, Pronoun):
+        return None
     why = _be(subject if reason_first else pronoun, dice.pick(suited), deed.tense)
     if pronoun.en == "it" and not reason_first and things_named((deed.subject, deed.object, *_around(deed))) > 1:
         return None
@@ -130,6 +132,8 @@ def two_sentences(dice: Dice) -> Sentence | None:
         return None
     if pronoun.en == "it" and things_named((deed.subject, deed.object)) != 1:
         return None
+    if deed.object:
+        deed = replace(deed, object=replace(thing, adjective=None))
     tense: Tense = "past" if deed.tense == "past" else "present"
     return Sentence(deed, None, _be(pronoun, dice.pick(suited), tense, negated=dice.chance(0.15)))
 

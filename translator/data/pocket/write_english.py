@@ -1,6 +1,6 @@
 """From what a sentence says to its English words."""
 
-from .english import POSSESSIVES, article, be, finite, modal_form, noun_form, object_pronoun, present
+from .english import POSSESSIVES, article, be, finite, modal_form, noun_form, object_pronoun, present, takes_to
 from .lexicon.entries import Idiom
 from .sentence import (
     Asked,
@@ -138,9 +138,9 @@ def _with_modal(c: Clause, path: str, *, support: bool) -> tuple[list[Word], lis
     assert c.modal is not None
     key = f"{path}.auxiliary"
     full = words(c.verb.en, f"{path}.verb")
-    if c.modal.takes_to:
+    if takes_to(c.modal, c.tense):
         if c.negated or support:
-            return _do(c, key), [*words(c.modal.en, key), *words("to", key), *full]
+            return _do(c, key), [*words(c.modal.full, key), *words("to", key), *full]
         return [], [*words(modal_form(c.modal, c.subject, c.tense), key), *words("to", key), *full]
     if c.negated and _is_cannot(c):
         return words("cannot", key, f"{path}.not"), full

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from . import german
+from .lexicon.adverbials import MANNER
 from .lexicon.entries import Case, Idiom
 from .sentence import (
     Asked,
@@ -77,7 +78,8 @@ def fronted(c: Clause, path: str) -> list[Word]:
 def middle_field(c: Clause, path: str) -> list[Word]:
     """Pronoun, recipient, time, frequency, object, "nicht", object after a preposition, manner, places.
 
-    Manner goes before an object that brings up something new: kocht schnell ein Ei, kocht das Ei schnell.
+    Manner goes before an object that brings up something new: kocht schnell ein Ei, kocht das Ei schnell;
+    but "gut" is never far from the verb's end.
     """
     line: list[Word] = []
     thing = _object(c, path)
@@ -91,7 +93,7 @@ def middle_field(c: Clause, path: str) -> list[Word]:
         line += idiom_words(c.time, f"{path}.time", german=True)
     if c.frequency:
         line += idiom_words(c.frequency, f"{path}.frequency", german=True)
-    new = isinstance(c.object, NounPhrase) and c.object.determiner.kind in NEW
+    new = isinstance(c.object, NounPhrase) and c.object.determiner.kind in NEW and c.manner != WELL
     if not isinstance(c.object, Pronoun):
         line += manner + plain if new else plain
     if c.negated and not _takes_kein(c):
@@ -231,5 +233,6 @@ def determiner(p: NounPhrase, slot: german.Slot, path: str, negation: str) -> tu
     return words(text.get(d.kind, ""), path), german.STRONG
 
 
+WELL = MANNER["well"]
 NEW = ("a", "bare", "number", "many")
 DER_WORDS = {"this": "dies", "every": "jed", "which": "welch"}

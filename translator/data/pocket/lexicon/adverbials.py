@@ -102,11 +102,11 @@ NUMBERS = tuple(
 )
 
 CAN = Modal("can", "could", "kann", "können", "konnte")
-MUST = Modal("must", "had to", "muss", "müssen", "musste")
+MUST = Modal("must", "had", "muss", "müssen", "musste", full="have")
 MUST_NOT = Modal("must", "", "darf", "dürfen", "durfte")
-MAY = Modal("may", "was allowed to", "darf", "dürfen", "durfte")
+MAY = Modal("may", "", "darf", "dürfen", "durfte")
 SHOULD = Modal("should", "", "sollte", "sollten", "sollte")
-WANT = Modal("want", "wanted", "will", "wollen", "wollte", takes_to=True)
+WANT = Modal("want", "wanted", "will", "wollen", "wollte", full="want")
 
 # English "at" is "an" or "auf" by the noun; the others have one counterpart.
 SPOTS = {

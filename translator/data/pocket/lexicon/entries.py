@@ -104,11 +104,14 @@ class Verb:
 
 @dataclass(frozen=True)
 class Modal:
-    """A modal verb: the base form that `negated` English takes, and the German present and past."""
+    """A modal verb in English and its German present and preterite.
+
+    `full` is the full verb that stands for it with "to", always (want) or in the past (have for must).
+    """
 
     en: str
     past: str
     singular: str
     plural: str
     preterite: str
-    takes_to: bool = False
+    full: str = ""
