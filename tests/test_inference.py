@@ -166,6 +166,14 @@ def test_candidates_of_a_split_line_are_ranked(flat_translator: Translator) -> N
     assert scores == sorted(scores, reverse=True)
 
 
+def test_the_score_of_a_split_line_is_the_mean_over_its_parts(flat_translator: Translator) -> None:
+    first, second = flat_translator.translate(["koko " * 7, "koko " * 3], beam_size=2, max_length=4)
+    (both,) = flat_translator.translate(["koko " * 10], max_input_length=7, beam_size=2, max_length=4)
+
+    assert both.text == f"{first.text} {second.text}"
+    assert both.score == pytest.approx((first.score + second.score) / 2, abs=1e-4)
+
+
 def test_learned_positions_set_the_limits(toy_tokenizer: Tokenizer, caplog: pytest.LogCaptureFixture) -> None:
     translator = Translator(toy_model(toy_tokenizer, positions="learned", max_positions=19), toy_tokenizer)
     assert len(toy_tokenizer.encode("koko")) == 1

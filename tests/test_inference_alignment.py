@@ -1,5 +1,6 @@
 """Links of translations and of given pairs, on a language whose right links are the diagonal."""
 
+import itertools
 from collections import Counter
 
 import pytest
@@ -119,9 +120,13 @@ def test_layer_and_heads_are_those_asked_for(flat_translator: Translator) -> Non
     assert mean.sum(dim=1) == pytest.approx(torch.ones(len(target)), abs=1e-4)
     assert torch.stack(heads).mean(dim=0) == pytest.approx(mean, abs=1e-6)
     assert (mean - other).abs().max() > 1e-3
-    one = flat_translator.align([PROBE[0]], ["DI ZO ME"], alignments="soft", align_layer=0, align_heads=(2,))
-    two = flat_translator.align([PROBE[0]], ["DI ZO ME"], alignments="soft", align_layer=0, align_heads=(3,))
-    assert one != two
+    ways = [(0, (2,)), (0, (3,)), (1, (2,)), (1, "mean")]
+    for use in (
+        lambda **how: flat_translator.align([PROBE[0]], ["DI ZO ME"], **how)[0].weights,
+        lambda **how: flat_translator.translate([PROBE[0]], max_length=4, **how)[0].weights,
+    ):
+        found = [use(alignments="soft", align_layer=layer, align_heads=heads) for layer, heads in ways]
+        assert all(a != b for a, b in itertools.combinations(found, 2))
 
 
 def test_a_row_belongs_to_the_step_that_puts_the_piece_out(flat_translator: Translator) -> None:

@@ -32,6 +32,10 @@ def test_split_prefers_the_last_end_of_a_sentence_then_the_last_space(text: str,
     assert [" ".join(words[a:b]) for a, b in zip([0, *cuts], cuts, strict=False)] == parts
 
 
+def test_words_are_kept_whole_where_they_fit() -> None:
+    assert split_points(["\u2581a", "b", "\u2581c", "d", "\u2581e"], 3) == [2, 5]
+
+
 def test_a_word_without_spaces_is_cut_at_the_limit() -> None:
     assert split_points(["\u2581a", *"bcdefg"], 3) == [3, 6, 7]
 

@@ -18,7 +18,6 @@ from translator.alignment import Alignment, drop_last_column, extract, merge_uni
 from translator.attention.multihead import CrossAttention
 from translator.batches import length_batches, pad
 from translator.checkpoint import load_bundle
-from translator.data.lines import is_blank
 from translator.data.tokenizer import Tokenizer
 from translator.decoding.beam import beam_search
 from translator.decoding.greedy import greedy_search
@@ -98,7 +97,6 @@ class Translator:
         parts = [
             part
             for index, text in enumerate(lines)
-            if not is_blank(text)
             for part in line_parts(text, index, self.tokenizer, limit, options.on_long, first_line + index + 1)
         ]
         with _evaluating(self.model):

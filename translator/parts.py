@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from translator.data.lines import is_blank
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
 
@@ -36,7 +37,7 @@ def line_parts(text: str, line: int, tokenizer: Tokenizer, limit: int, on_long: 
     Raises:
         UserError: the line is too long and ``on_long`` is "error".
     """
-    if not text.strip():
+    if is_blank(text):
         return []
     whole = _encode(text, line, tokenizer)
     length = len(whole.ids)
