@@ -177,3 +177,14 @@ def test_english_articles_and_third_persons(pairs):
 def test_german_contracts_preposition_and_article(pairs):
     for pair in pairs:
         assert not re.search(r"\b(in dem|in das|an dem|zu dem|zu der) [A-ZÄÖÜ]", pair.target), pair.target
+
+
+def test_forms_that_look_alike_in_english_have_one_reading(pairs):
+    alike = [pair for pair in pairs if re.match(r"(I|We|You|They) (read|cut|put) ", pair.source)]
+    assert len(alike) > 5
+    for pair in alike:
+        assert not re.search(r"gelesen|geschnitten|angezogen", pair.target), pair.target
+    herds = [pair for pair in pairs if re.search(r"\b(the|my|your|our) (sheep|fish)\b", pair.source, re.IGNORECASE)]
+    assert len(herds) > 20
+    for pair in herds:
+        assert not re.search(r"\b([Dd]ie|[Mm]eine|[Dd]eine|[Uu]nsere) (Schafe|Fische)\b", pair.target), pair.target
