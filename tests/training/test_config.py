@@ -49,6 +49,13 @@ def test_smoothing_is_a_share(smoothing: float) -> None:
         TrainingConfig.from_dict({**values(), "label_smoothing": smoothing})
 
 
+def test_a_cosine_needs_an_end_that_is_counted() -> None:
+    minutes = {"max_epochs": None, "max_minutes": 5}
+    TrainingConfig.from_dict(values(trainer=minutes, schedule={"kind": "inverse_sqrt"}))
+    with pytest.raises(UserError, match=r"schedule=cosine needs to know the end"):
+        TrainingConfig.from_dict(values(trainer=minutes, schedule={"kind": "cosine"}))
+
+
 def test_training_without_an_end_is_refused() -> None:
     with pytest.raises(UserError, match="max_epochs, max_updates or max_minutes"):
         TrainingConfig.from_dict(values(trainer={"max_epochs": None}))

@@ -150,6 +150,14 @@ class TranslationDataModule(LightningDataModule):
         """Batches that go on exactly where a checkpoint was made."""
         return TrainLoader(self.train_pairs, self.sampler, self._collate, self._position)
 
+    def state_dict(self) -> dict[str, int]:
+        """What the loader saves: the trainer restores loaders only where it has not asked for their length before."""
+        return self.train_dataloader().state_dict()
+
+    def load_state_dict(self, state_dict: dict[str, int]) -> None:
+        """Raise UserError unless a checkpoint's batches are formed as ours are."""
+        self.train_dataloader().load_state_dict(state_dict)
+
     def val_dataloader(self) -> EvalLoader:
         """All validation pairs, in the same batches each time."""
         return EvalLoader(self.valid_pairs, self._valid_sampler, self._collate)

@@ -111,6 +111,11 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         if not 0.0 <= self.label_smoothing < 1.0:
             raise UserError(f"label_smoothing must be at least 0 and below 1, not {self.label_smoothing}")
+        if self.schedule.kind == "cosine" and self.trainer.max_epochs is None and self.trainer.max_updates is None:
+            raise UserError(
+                "schedule=cosine needs to know the end: give trainer.max_epochs or trainer.max_updates, "
+                "or take schedule=inverse_sqrt"
+            )
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "TrainingConfig":

@@ -1,6 +1,7 @@
 """One training step, one validation step, one optimizer: all that Lightning asks of a model."""
 
 import logging
+import math
 from typing import Any
 
 import torch
@@ -52,9 +53,7 @@ class TranslationModule(LightningModule):
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Seed the dropout from the position in training, so that a resumed run draws what it would have drawn."""
-        loop = self.trainer.fit_loop.epoch_loop
-        loop._batches_that_stepped = self.trainer.global_step  # what logs count by; a resume can leave it one behind
-        position = loop.batch_progress.total.ready
+        position = self.trainer.fit_loop.epoch_loop.batch_progress.total.ready
         world, rank = self.trainer.world_size, self.trainer.global_rank
         torch.manual_seed(self.config.seed * _SEED_STRIDE + position * world + rank)
 
@@ -96,9 +95,9 @@ class TranslationModule(LightningModule):
 
     def configure_optimizers(self) -> Any:
         """AdamW and the schedule, which moves once an update."""
-        total = int(self.trainer.estimated_stepping_batches)
+        total = self.trainer.estimated_stepping_batches
         optimizer = build_optimizer(self.model, self.config.optimizer)
-        scheduler = build_scheduler(optimizer, self.config.schedule, total)
+        scheduler = build_scheduler(optimizer, self.config.schedule, int(total) if math.isfinite(total) else 0)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
 

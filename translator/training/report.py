@@ -1,6 +1,7 @@
 """The end of a run: final scores of the best weights, and everything needed to tell how they came about."""
 
 import logging
+import math
 import platform
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -54,7 +55,7 @@ def finish(trainer: Trainer, run: "Run", validation: Validation, seconds: float)
         **{name: scored(name, text) for name, text in texts.items()},
         "best": asdict(validation.best),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "epochs": trainer.current_epoch,
+        "epochs": _epochs(trainer),
         "updates": trainer.global_step,
         "seconds": seconds,
         "seed": run.config.seed,
@@ -90,6 +91,12 @@ def last_line(path: Path, metrics: Mapping[str, Any]) -> dict[str, Any]:
         if name in metrics:
             figures[f"{name}_bleu"] = metrics[name]["bleu"]
     return {**figures, "signature": metrics["valid"]["signature"]["bleu"]}
+
+
+def _epochs(trainer: Trainer) -> int:
+    """Epochs begun; the trainer's own count misses a broken-off one if it resumes from its end."""
+    batches: Any = trainer.fit_loop.epoch_loop.batch_progress.total
+    return math.ceil(int(batches.processed) / trainer.num_training_batches)
 
 
 def _horizon(config: TrainerConfig) -> dict[str, Any]:

@@ -62,7 +62,8 @@ def train(settings: Mapping[str, Any]) -> dict[str, Any]:
     directory = RunDirectory(Path(settings["checkpoints"]) / run_name(settings))
     directory.check(settings["resume"])
     config = TrainingConfig.from_dict(settings)
-    TranslateOptions.from_keywords(settings["decode"] | settings["validation"])
+    for search in (settings["decode"], settings["decode"] | settings["validation"]):
+        TranslateOptions.from_keywords(search)
     if (figures := already_finished(directory, config.trainer)) is not None:
         return figures
     accelerator = choose_accelerator(config.trainer.accelerator)

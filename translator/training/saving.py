@@ -1,6 +1,6 @@
 """The newest state of training, saved at moments from which resuming repeats what would have come."""
 
-import os
+from os import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ class LastState(Callback):
 
     Where a validation follows an update, the state is taken after it: one from before would lose its outcome, since
     a resumed run begins with the next batch. And the last update of a run is always followed by a validation, so that
-    a run may end anywhere. Must stand behind whatever decides in the validation, such as early stopping. The file is
-    replaced in one move.
+    a run may end anywhere. Must stand behind whatever decides in the validation, such as early stopping, and before
+    what logs at the beginning of a batch. The file is replaced in one move.
     """
 
     def __init__(self, path: Path, every: int) -> None:
@@ -23,6 +23,10 @@ class LastState(Callback):
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """A resumed run has its state already."""
         self._update = trainer.global_step
+
+    def on_train_batch_start(self, trainer: Trainer, *_: Any) -> None:
+        """Mend the number that logs count by: a state from a validation that only the end called for has one less."""
+        trainer.fit_loop.epoch_loop._batches_that_stepped = trainer.global_step
 
     def on_train_batch_end(self, trainer: Trainer, *_: Any) -> None:
         """Save now, or note that it is to be done after the validation."""
@@ -46,7 +50,7 @@ class LastState(Callback):
         unfinished = self._path.with_name(f".{self._path.name}.tmp")
         trainer.save_checkpoint(unfinished)
         if trainer.is_global_zero:
-            os.replace(unfinished, self._path)
+            replace(unfinished, self._path)
 
 
 def _validation_follows(trainer: Trainer) -> bool:

@@ -62,9 +62,7 @@ def _callbacks(
         )
     if progress:
         callbacks.append(Progress(validation))
-    callbacks.append(LearningRateMonitor("step"))
-    callbacks.append(LastState(directory.last, config.save_every))
-    return callbacks
+    return [*callbacks, LastState(directory.last, config.save_every), LearningRateMonitor("step")]
 
 
 def hush_lightning() -> None:
