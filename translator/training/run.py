@@ -25,7 +25,7 @@ from translator.model.transformer import Transformer
 from translator.options import TranslateOptions
 from translator.training.config import TrainingConfig
 from translator.training.module import TranslationModule
-from translator.training.place import choose_accelerator, keep_freed_memory
+from translator.training.place import choose_accelerator
 from translator.training.report import already_finished, finish
 from translator.training.rundir import RunDirectory
 from translator.training.settings import absolute_paths, model_settings, run_name
@@ -81,7 +81,6 @@ def prepare(settings: Mapping[str, Any], config: TrainingConfig, directory: RunD
     Raises:
         UserError: as `train`.
     """
-    keep_freed_memory()
     if config.trainer.threads is not None:
         torch.set_num_threads(config.trainer.threads)
     data = absolute_paths(settings["data"])
