@@ -98,7 +98,7 @@ def test_a_query_that_sees_nothing_gets_zeros(kernel):
     assert (out[0, 0] != 0).all()
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e4])
+@pytest.mark.parametrize("scale", [1.0, 1e4, 1e12])
 def test_weights_sum_to_one_and_are_exactly_zero_where_invisible(scale):
     q, k, _ = inputs(torch.float32)
     visible = masks()["random"]

@@ -108,6 +108,27 @@ def test_reading_in_chunks_is_reading_at_once(rotary, window, chunk):
     close(torch.cat(outputs, dim=1), whole)
 
 
+@pytest.mark.parametrize("window", [1, 3])
+def test_a_past_longer_than_the_window_is_hidden(window):
+    attention = CausalSelfAttention(D, H, window=window)
+    x = torch.randn(B, T, D)
+    out, _ = attention(x[:, -1:], attention.project_kv(x[:, :-1]))
+    close(out, attention(x)[0][:, -1:])
+
+
+@pytest.mark.parametrize("kind", [SelfAttention, CausalSelfAttention])
+def test_rotary_weights_depend_on_distances_only(kind):
+    """Equal tokens differ in nothing but their positions."""
+    attention, seen = kind(D, H, rotary=True), []
+    attention.on_weights = seen.append
+    attention(torch.randn(1, 1, D).expand(1, T, D))
+    against_itself = seen[0] / seen[0].diagonal(dim1=2, dim2=3)[..., None]
+    for distance in range(1 - T, 1 if kind is CausalSelfAttention else T):
+        band = against_itself.diagonal(distance, dim1=2, dim2=3)
+        close(band, band[..., :1].expand_as(band))
+    assert ((against_itself[..., -1, :-1] - 1).abs() > 1e-6).all()
+
+
 def test_a_bounded_cache_costs_the_same_at_every_step():
     attention = CausalSelfAttention(D, H, window=3)
     past, seen = None, []

@@ -4,9 +4,27 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.model.small import POSITIONS, SHARING, SOURCES, B, D, S, T, V, alike, config, sites, small, sources, words
+from tests.model.small import (
+    DH,
+    POSITIONS,
+    SHARING,
+    SOURCES,
+    B,
+    D,
+    H,
+    S,
+    T,
+    V,
+    alike,
+    config,
+    sites,
+    small,
+    sources,
+    words,
+)
+from translator.attention.capture import capture
 from translator.errors import UserError
-from translator.model.config import ModelConfig
+from translator.model.config import ModelConfig, Site
 from translator.model.transformer import Transformer
 
 BOTH_NORMS = pytest.mark.parametrize("norm", ["pre", "post"])
@@ -120,6 +138,21 @@ def test_shared_heads_save_parameters():
     one_head = 6 * 2 * (D * 2 + 2)  # six attentions, keys and values
     assert sizes["MHA"] - sizes["GQA"] == 4 * one_head
     assert sizes["GQA"] - sizes["MQA"] == one_head
+
+
+def test_every_site_does_what_its_setting_says():
+    model = small(encoder_attention=Site(3, 2), decoder_attention=Site(2, 4), cross_attention=Site(1))
+    for layer in model.encoder:
+        assert layer.self_attn.k_proj.out_features == 3 * DH
+    for layer in model.decoder:
+        assert layer.self_attn.k_proj.out_features == 2 * DH
+        assert layer.cross_attn.v_proj.out_features == 1 * DH
+    with capture(model) as record:
+        model(words(1, S), torch.ones(1, S).bool(), words(1, T, seed=3))
+    distance = (torch.arange(S)[:, None] - torch.arange(S)).expand(1, H, S, S)
+    assert all(torch.equal(w > 0, distance.abs() < 2) for w in record.encoder.values())
+    assert all(torch.equal(w > 0, (distance >= 0) & (distance < 4)) for w in record.decoder.values())
+    assert all((w > 0).all() for w in record.cross.values())
 
 
 def test_learned_positions_end():
