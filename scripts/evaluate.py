@@ -90,19 +90,18 @@ def _write(path: Path, lines: Sequence[str]) -> str | None:
 
 
 def _show(title: str, metrics: Mapping[str, Any]) -> None:
-    table = Table(title=title, title_justify="left")
-    table.add_column("metric")
+    table = Table("metric", title=title, title_justify="left")
     table.add_column("score", justify="right")
-    table.add_column("signature", overflow="fold")
     for key, name in NAMES.items():
-        table.add_row(name, f"{metrics[key]:.2f}", metrics["signature"][key])
-    console = Console(stderr=True, highlight=False)
+        table.add_row(name, f"{metrics[key]:.2f}")
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
     console.print(table)
+    for signature in metrics["signature"].values():
+        console.print(signature)
     console.print(
         f"{metrics['sentences']} sentences ({metrics['empty_hypotheses']} empty translations, "
         f"{metrics['empty_references']} empty references) in {metrics['seconds']:.1f} s, "
-        f"{metrics['sentences_per_second']:.1f} sentences/s",
-        soft_wrap=True,
+        f"{metrics['sentences_per_second']:.1f} sentences/s"
     )
 
 
