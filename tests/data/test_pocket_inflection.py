@@ -5,6 +5,9 @@ import re
 import pytest
 
 from translator.data.pocket import english, generate, german
+from translator.data.pocket.clauses import Wish, clause
+from translator.data.pocket.company import VERBS
+from translator.data.pocket.dice import Dice
 from translator.data.pocket.lexicon.adjectives import ADJECTIVE
 from translator.data.pocket.lexicon.adverbials import CAN, MUST, SHOULD, WANT
 from translator.data.pocket.lexicon.nouns import NOUN
@@ -179,12 +182,19 @@ def test_german_contracts_preposition_and_article(pairs):
         assert not re.search(r"\b(in dem|in das|an dem|zu dem|zu der) [A-ZÄÖÜ]", pair.target), pair.target
 
 
-def test_forms_that_look_alike_in_english_have_one_reading(pairs):
-    alike = [pair for pair in pairs if re.match(r"(I|We|You|They) (read|cut|put) ", pair.source)]
-    assert len(alike) > 5
-    for pair in alike:
-        assert not re.search(r"gelesen|geschnitten|angezogen", pair.target), pair.target
+def test_the_sheep_is_one_of_them(pairs):
     herds = [pair for pair in pairs if re.search(r"\b(the|my|your|our) (sheep|fish)\b", pair.source, re.IGNORECASE)]
-    assert len(herds) > 20
+    assert len(herds) > 5
     for pair in herds:
         assert not re.search(r"\b([Dd]ie|[Mm]eine|[Dd]eine|[Uu]nsere) (Schafe|Fische)\b", pair.target), pair.target
+
+
+@pytest.mark.parametrize("name", ["read", "cut", "put on"])
+def test_a_past_that_sounds_like_the_present_is_not_used(name):
+    """They read the book: lesen, never haben gelesen; but she read it: hat gelesen."""
+    verb = next(verb for verb in VERBS.items if verb.name == name)
+    tenses = {
+        en: {clause(Dice(str(seed)), Wish("past", Pronoun(en), modal=0.0), verb).tense for seed in range(29)}
+        for en in ("I", "they", "she")
+    }
+    assert tenses == {"I": {"present"}, "they": {"present"}, "she": {"past"}}

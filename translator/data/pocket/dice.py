@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
-TRIES = 3
+TRIES = 4
 
 
 class Dice:

@@ -38,7 +38,7 @@ DETERMINERS: dict[Role, tuple[Determiner, ...]] = {
     "mass": spread((9, THE), (9, BARE), (2, THIS)),
 }
 ADJECTIVE_RATES: dict[Role, float] = {"subject": 0.28, "object": 0.36, "place": 0.2, "person": 0.2, "mass": 0.35}
-PLURAL_RATES: dict[Role, float] = {"subject": 0.25, "object": 0.2, "place": 0.02, "person": 0.15, "mass": 0.0}
+PLURAL_RATES: dict[Role, float] = {"subject": 0.25, "object": 0.2, "place": 0.0, "person": 0.15, "mass": 0.0}
 
 OWNED = ("family", "friend", "pet", "portable", "clothes", "own", "home", "device")
 SPEAKERS = (Pronoun("I"), Pronoun("you"), Pronoun("we"))

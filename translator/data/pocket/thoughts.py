@@ -138,6 +138,7 @@ def two_sentences(dice: Dice) -> Sentence | None:
     return Sentence(deed, None, _be(pronoun, dice.pick(suited), tense, negated=dice.chance(0.15)))
 
 
+NOT_NEXT = ("get up", "wake up", "wear")
 # What one does next with the same thing.
 SEQUELS = tuple(
     (first, second)
@@ -208,7 +209,7 @@ def before(dice: Dice) -> Sentence | None:
     if pronoun is None or pronoun.en == "it" or _quantified(first.subject):
         return None
     verb = WHO_VERBS.draw(dice)
-    if verb.marked("stative") or verb == first.verb or verb.name in ("get up", "wake up"):
+    if verb.marked("stative") or verb.marked("placed") or verb == first.verb or verb.name in NOT_NEXT:
         return None
     if isinstance(first.subject, NounPhrase) and not first.subject.noun.has(*verb.who):
         return None

@@ -158,7 +158,7 @@ TEXTS = {
 
 THINGS = {
     "thing it clothes coloured ware portable": """
-        hat | m Hut Hüte | worn
+        hat | m Hut Hüte
         coat | m Mantel Mäntel | worn warm-clothes
         winter coat | m Wintermantel Wintermäntel | worn warm-clothes
         dress | n Kleid Kleider | dressy

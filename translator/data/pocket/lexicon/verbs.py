@@ -63,7 +63,7 @@ DAILY: tuple[Verb, ...] = (
          trait="dirty warm"),
     verb("take off", "aus|ziehen zieht ausgezogen", past="took", who="she", what="dressy", how="quickly slowly",
          trait="dirty warm"),
-    verb("wear", "tragen trägt getragen", past="wore", who="person", what="worn", where="park school office",
+    verb("wear", "tragen trägt getragen", past="wore", who="person", what="worn hat", where="park school office",
          trait="warm beautiful new", traits="lasting"),
     verb("wear", "tragen trägt getragen", past="wore", who="she", what="dressy", where="park school office",
          trait="warm beautiful new", traits="lasting"),
@@ -173,7 +173,7 @@ SOCIAL: tuple[Verb, ...] = (
 )  # fmt: skip
 
 GIVING: tuple[Verb, ...] = (
-    verb("give", "geben gibt gegeben", past="gave", who="person", what="portable fruit ware", traits="recipient"),
+    verb("give", "geben gibt gegeben", past="gave", who="person", what="portable fruit own", traits="recipient"),
     verb("show", "zeigen zeigt gezeigt", who="person", what="portable animal house garden city room vehicle",
          traits="recipient"),
     verb("send", "schicken schickt geschickt", past="sent", who="person", what="post gift photo book flower",
