@@ -9,6 +9,7 @@ import difflib
 import os
 import re
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -43,6 +44,7 @@ def run(
     shows its traceback. In a sweep, the configuration's ``variant`` (where it has that key) names the combination,
     and a mistake in one combination does not stop the others.
     """
+    _speak_utf8()
     # Hydra otherwise cuts tracebacks short and ends with status 1 before anything can be said in one line.
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")
     mistakes: list[str] = []
@@ -67,9 +69,17 @@ def run(
             raise
         mistakes.append(_report(UserError(explain(error))))
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on, being asked again changes nothing
         print("interrupted", file=sys.stderr)
         sys.exit(130)
     sys.exit(2 if mistakes else 0)
+
+
+def _speak_utf8() -> None:
+    """Begin anew in UTF-8 mode where the locale has another encoding: it would garble paths and what is printed."""
+    if sys.getfilesystemencoding() != "utf-8":
+        os.environ["PYTHONUTF8"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 def readable(argument: str, path_keys: Collection[str], multirun: bool) -> str:

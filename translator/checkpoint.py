@@ -68,7 +68,10 @@ def save_weights(directory: str | Path, model: Transformer) -> None:
     """Write or replace the weights of a bundle."""
     weights = {name: p.detach().cpu().contiguous() for name, p in model.named_parameters()}  # tied ones once
     with _replacing(Path(directory) / WEIGHTS) as path:
+        path.touch()
+        mode = path.stat().st_mode
         save_file(weights, path, metadata={"format": "pt"})
+        path.chmod(mode)  # the library lets nobody but the owner read what it writes
 
 
 def load_bundle(directory: str | Path) -> Bundle:

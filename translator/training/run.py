@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import signal
 import sys
 import tempfile
 import time
@@ -112,7 +113,8 @@ def _fit(trainer: Trainer, run: Run) -> None:
         logger.info("no state to resume from yet: starting from the beginning")
     try:
         trainer.fit(run.module, datamodule=run.batches, ckpt_path=state, weights_only=True)
-    except SystemExit as error:  # how Lightning ends after an interrupt
+    except (KeyboardInterrupt, SystemExit) as error:  # Lightning makes the latter of the former
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on, being asked again changes nothing
         kept = f"goes on from update {run.directory.updates_done()}" if last.is_file() else "starts anew: no state yet"
         logger.info("stopped; the same command with resume=auto %s", kept)
         raise KeyboardInterrupt from error
