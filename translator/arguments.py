@@ -122,7 +122,7 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
         "--on-long",
         choices=ON_LONG,
         help="a longer source is split at the end of a sentence, else at a space, else anywhere, and its parts are "
-        "joined with a space; or cropped; or an error (split). Split cuts single words of more than 2000 characters",
+        "joined with a space; or cropped; or an error (split). Split cuts single words of more than 1000 characters",
     )
 
 

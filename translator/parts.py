@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 #: A run without a space or a comma that is longer than this is data, not language: split cuts it here, so that no
 #: line costs more than its share of time.
-LONGEST_WORD = 2000
+LONGEST_WORD = 1000
 _ENDLESS_WORD = re.compile(rf"([^\s.,;:!?…。、，；：！？]{{{LONGEST_WORD}}})[^\s.,;:!?…。、，；：！？]+")
 _SENTENCE_END = re.compile(r"[.!?…。！？]['\"»”’)\]]*$")
 _BOUNDARY = "\u2581"
