@@ -102,6 +102,23 @@ def test_the_incomplete_last_window_of_an_epoch_is_an_update_of_its_own_tokens()
         torch.testing.assert_close(parameter, whole.get_parameter(name), rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.usefixtures("plain_descent")
+def test_the_gradient_of_each_update_is_that_of_the_mean_loss_of_its_tokens() -> None:
+    module = make_module(lr=1e-12)  # the weights stay, so that all epochs are alike
+    found = fit(module, batches(pairs(24), 8), accumulate=3, epochs=2).gradients
+    model, batch = make_module().model, collate(pairs(24), 0, 2, 3)
+    logits = model(batch.src_ids, batch.src_valid, batch.tgt_in)[batch.tgt_valid]
+    possible = [index for index in range(V) if index not in (0, 2)]
+    targets = torch.tensor([possible.index(int(target)) for target in batch.tgt_out[batch.tgt_valid]])
+    loss = torch.nn.functional.cross_entropy(logits[:, possible], targets, label_smoothing=0.1)
+    names, parameters = zip(*model.named_parameters(), strict=True)
+    wanted = dict(zip([f"model.{name}" for name in names], torch.autograd.grad(loss, parameters), strict=True))
+    assert len(found) == 2
+    for gradients in found:
+        for name, gradient in gradients.items():
+            torch.testing.assert_close(gradient, wanted[name], rtol=1e-5, atol=1e-9)
+
+
 def test_accumulation_and_one_large_batch_agree_under_the_real_optimizer() -> None:
     whole, parts = make_module(lr=1e-3), make_module(lr=1e-3)
     fit(whole, batches(pairs(24), 24), epochs=3)

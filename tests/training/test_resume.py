@@ -118,6 +118,12 @@ def test_stopped_within_an_epoch(
     assert_same_run(tmp_path / "run", whole)
 
 
+def test_sampling_of_subwords_is_noticed(whole_runs: Any) -> None:
+    sampled = VARIANTS["accumulation, sampled subwords"]
+    weights = [(whole_runs(*overrides) / "model.safetensors").read_bytes() for overrides in (sampled, sampled[:-1])]
+    assert weights[0] != weights[1]
+
+
 @pytest.mark.parametrize(
     ("owner", "name", "call"),
     [

@@ -152,6 +152,17 @@ def test_the_weights_of_the_highest_bleu_are_kept(tmp_path: Path, monkeypatch: p
     assert state(tmp_path / "run")["global_step"] == 20  # the newest state, not the best
 
 
+def test_what_is_reported_at_the_end_is_of_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scripted(monkeypatch, [9.0, 3.0])  # the better half-trained model is thrown away
+    settings = settings_for(tmp_path, *LEARNING, "trainer.max_updates=40", "trainer.validate_every=20")
+    last = train(settings)
+    sources, targets = texts(load_split(settings["data"], "train"))
+    written = [t.text for t in Translator.load(tmp_path / "run").translate(sources, max_length=25)]
+    assert last["valid_bleu"] == evaluate(written, targets).bleu
+    assert 0.0 < last["valid_bleu"] < 20.0
+    assert kept_update(tmp_path / "run") == 20
+
+
 def test_the_best_so_far_survives_a_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved = scripted(monkeypatch, [3.0, 7.0, 5.0, 6.0, 8.0])
     settings = settings_for(tmp_path, "trainer.max_epochs=2")
@@ -217,6 +228,13 @@ def test_odd_sizes_train_validate_and_leave_a_model(
     assert len(Translator.load(tmp_path / "run").translate(["ba di"])) == 1
     assert any(name == "valid_bleu" for _, name in curves(tmp_path / "run"))
     assert state(tmp_path / "run")["global_step"] == last["updates"]
+
+
+def test_validations_are_counted_in_updates(tmp_path: Path) -> None:
+    every = "trainer.validate_every=2"
+    train(settings_for(tmp_path, every, "trainer.accumulate_grad_batches=5", "trainer.max_epochs=5"))
+    updates = [step + 1 for step, name in curves(tmp_path / "run") if name == "valid_bleu"]
+    assert updates == [2, 4, 5]  # an update an epoch, and the end
 
 
 def test_pairs_with_an_empty_side_are_dropped_in_step_and_told(
