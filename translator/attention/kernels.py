@@ -23,13 +23,13 @@ def attention_weights(q: Tensor, k: Tensor, visible: Tensor | None) -> Tensor:
     """
     scores = (q * (1.0 / math.sqrt(q.shape[-1]))) @ k.transpose(-2, -1)  # (B, H, Q, K)
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
-    hidden = None if visible is None else ~visible
-    if hidden is not None:
-        scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
-    weights = torch.exp(scores - scores.detach().amax(dim=-1, keepdim=True))
-    if hidden is not None:
-        weights = weights.masked_fill(hidden, 0.0)  # also the rows in which all is hidden
-    return weights / weights.sum(dim=-1, keepdim=True).clamp_min(torch.finfo(weights.dtype).tiny)
+    if visible is not None:
+        scores = scores + visible.to(scores.dtype).log()  # log 1 = 0 where visible, log 0 = -inf where hidden
+    # Where all is hidden the highest score is -inf; a finite bound below it keeps -inf - bound from being NaN.
+    highest = scores.detach().amax(dim=-1, keepdim=True).clamp_min(torch.finfo(scores.dtype).min)
+    weights = torch.exp(scores - highest)
+    # The highest term is exp 0 = 1, so only a row that sees nothing sums to less than 1.
+    return weights / weights.sum(dim=-1, keepdim=True).clamp_min(1.0)
 
 
 def attend_explicit(

@@ -44,7 +44,7 @@ class Embeddings(nn.Module):
             x = x + self.learned.weight[start:end]
         elif self.kind == "sinusoidal":
             x = x + self._sinusoids(end, x)[start:end]
-        dropped: Tensor = self.dropout(x)
+        dropped: Tensor = self.dropout(narrowed(x))
         return dropped
 
     def _sinusoids(self, length: int, like: Tensor) -> Tensor:
@@ -53,6 +53,12 @@ class Embeddings(nn.Module):
             rows = max(length, 2 * len(self._table), 64)
             self._table = sinusoids(rows, like.shape[-1]).to(like)
         return self._table
+
+
+def narrowed(x: Tensor) -> Tensor:
+    """The type in which the residual stream runs: autocast's where that is on, so that no block converts back."""
+    device = x.device.type
+    return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
 
 
 def sinusoids(length: int, d_model: int) -> Tensor:
