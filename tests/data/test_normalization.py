@@ -6,7 +6,9 @@ from translator.data.normalization import FORMS, check_rule, normalize, visible
 from translator.errors import UserError
 
 
-@pytest.mark.parametrize("space", ["\t", "\u00a0", "\x0b", "\x0c", "\x85", "\u3000", "\u2028", "\r", "\n", "\0", "\u2581"])
+@pytest.mark.parametrize(
+    "space", ["\t", "\u00a0", "\x0b", "\x0c", "\x85", "\u3000", "\u2028", "\r", "\n", "\0", "\u2581"]
+)
 @pytest.mark.parametrize("rule", FORMS)
 def test_every_white_space_is_one_space(rule: str, space: str):
     assert normalize(f"{space}the{space} {space}dog{space}", rule) == "the dog"
