@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 #: Rows whose logits are held at a time, in the type of the products; bounds the memory.
-BLOCK = 2048
+BLOCK = 1024
 #: Rows turned into probabilities at a time, in float32; few enough to stay in a CPU's cache.
 CHUNK = 64
 
