@@ -214,6 +214,8 @@ def test_the_newest_model_is_used_and_named(
         (["-o", "same", "--alignments-output", "same"], "name the same file"),
         (["-o", "nowhere/out"], "cannot write nowhere/out"),
         (["--alignments", "--align-layer", "99"], "no decoder layer 99"),
+        (["--workers", "0"], "workers must be at least 1, not 0"),
+        (["--workers", "2", "-m", "missing"], "no model at missing"),
     ],
 )
 def test_mistakes_are_one_line_and_status_2(

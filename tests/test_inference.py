@@ -259,6 +259,13 @@ def test_unknown_characters_leave_no_marks(toy_translator: Translator) -> None:
         assert not any(mark in found.text for mark in ("⁇", "<unk>", "  ", "▁"))
 
 
+def test_a_line_of_unknown_characters_alone_gives_nothing_made_up(toy_translator: Translator) -> None:
+    found = toy_translator.translate(["🚀", "su", " 🚀 漢字 ", "su 🚀"], alignments="hard")
+
+    assert [bool(t.text) for t in found] == [False, True, False, True]
+    assert found[0].alignment == []
+
+
 def test_every_kind_of_white_space_is_a_space(toy_translator: Translator) -> None:
     kinds = [
         "su lu",

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import NoReturn
 
 from translator.errors import UserError
-from translator.options import DEVICES, FORMATS, ON_LONG, PRECISIONS, TranslateOptions, did_you_mean
+from translator.options import DEVICES, FORMATS, ON_LONG, PRECISIONS, TranslateOptions, at_least, did_you_mean
 
 DESCRIPTION = """\
 Translate line by line: one line in, one line out, in order, always. A blank line stays blank; LF alone ends a line.
@@ -24,7 +24,7 @@ output:
   json          an object a line: id, source, translation, score, tokens, alignment, finished, n_best
 score = sum of log p / length^A over the produced pieces and the end of sentence; a cut translation ("finished": false)
 has no end of sentence to count; a line that was split has the mean of its parts' scores.
-Characters that the model has never seen are left out of the translation.
+Characters that the model has never seen are left out of the translation; a line of nothing else stays blank.
 """
 
 
@@ -56,6 +56,7 @@ def parse(arguments: Sequence[str] | None = None) -> tuple[argparse.Namespace, T
     found = build_parser().parse_args(arguments)
     if found.alignments_output is not None and found.alignments is None:
         found.alignments = "hard"
+    at_least("workers", found.workers, 1)
     names = [field.name for field in fields(TranslateOptions)]
     return found, TranslateOptions(**{name: getattr(found, name) for name in names})
 
@@ -157,7 +158,14 @@ def _add_running(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--precision", choices=PRECISIONS, default="float32", help="of the weights (float32); scores are float32"
     )
-    group.add_argument("--threads", type=int, metavar="N", help="CPU threads")
+    group.add_argument("--threads", type=int, metavar="N", help="CPU threads (all cores; of each worker: 1)")
+    group.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        default=1,
+        help="processes that translate side by side (1), for files: on a CPU as many as cores is the fastest",
+    )
     group.add_argument("-q", "--quiet", action="store_true", help="only warnings and errors on stderr")
 
 

@@ -5,9 +5,10 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from translator.arguments import parse
 from translator.errors import UserError
@@ -16,6 +17,10 @@ from translator.streams import LOT, LineReader, LineWriter, open_input, refuse_s
 
 if TYPE_CHECKING:
     from translator.inference import Translator
+    from translator.translation import Translation
+
+_T = TypeVar("_T")
+Engine = Callable[[Iterator[list[str]]], "Iterator[tuple[list[str], list[Translation]]]"]
 
 log = logging.getLogger(__name__)
 
@@ -46,18 +51,18 @@ def _run(found: argparse.Namespace, options: TranslateOptions, lot: int) -> None
     if len(targets) == 2 and os.path.abspath(targets[0]) == os.path.abspath(targets[1]):
         raise UserError("--output and --alignments-output name the same file")
     source = open_input(found.input)
-    translator = _load(found)
     with ExitStack() as stack:
+        translate = _engine(found, options, stack)
         writer, *links = [stack.enter_context(closing(LineWriter(target))) for target in targets]
         name = "standard input" if found.input == "-" else found.input
-        _translate(LineReader(source, name, lot), writer, links, translator, found, options)
+        _translate(LineReader(source, name, lot), writer, links, translate, found, options)
 
 
 def _translate(
     reader: LineReader,
     writer: LineWriter,
     links: list[LineWriter],
-    translator: "Translator",
+    translate: Engine,
     found: argparse.Namespace,
     options: TranslateOptions,
 ) -> None:
@@ -66,8 +71,7 @@ def _translate(
 
     layout = Layout.of(options, found.format, found.scores, links_inline=not links)
     started, done, cut = time.monotonic(), 0, 0
-    for lines in reader.lots():
-        translations = _guarded(translator, lines, options, done)
+    for lines, translations in _guarded(translate(reader.lots()), options):
         numbered = list(enumerate(zip(translations, lines, strict=True), done))
         writer.write([line for index, (t, source) in numbered for line in lines_of(t, index, source, layout)])
         for file in links:
@@ -78,10 +82,29 @@ def _translate(
     log.info("%d lines in %.1f s", done, time.monotonic() - started)
 
 
-def _guarded(translator: "Translator", lines: list[str], options: TranslateOptions, done: int):  # type: ignore[no-untyped-def]
-    """Translate a lot, telling what to do when memory runs out."""
+def _engine(found: argparse.Namespace, options: TranslateOptions, stack: ExitStack) -> Engine:
+    """What turns lots of lines into translations: this process, or several."""
+    load = _loader(found)
+    if found.workers > 1:
+        from translator.workers import Workers
+
+        workers = stack.enter_context(closing(Workers(load, found.workers)))
+        return lambda lots: workers.translate(lots, options)
+    translator = load()
+
+    def translate(lots: Iterator[list[str]]) -> "Iterator[tuple[list[str], list[Translation]]]":
+        done = 0
+        for lines in lots:
+            yield lines, translator.translate_lines(lines, options, first_line=done)
+            done += len(lines)
+
+    return translate
+
+
+def _guarded(found: "Iterator[_T]", options: TranslateOptions) -> "Iterator[_T]":
+    """Tell what to do when memory runs out."""
     try:
-        return translator.translate_lines(lines, options, first_line=done)
+        yield from found
     except (RuntimeError, MemoryError) as error:
         if isinstance(error, MemoryError) or "memory" in str(error):
             raise UserError(
@@ -90,7 +113,8 @@ def _guarded(translator: "Translator", lines: list[str], options: TranslateOptio
         raise
 
 
-def _load(found: argparse.Namespace) -> "Translator":
+def _loader(found: argparse.Namespace) -> "Callable[[], Translator]":
+    """Loads the bundle; of several processes each has one thread, unless told otherwise."""
     from translator.checkpoint import newest_bundle
     from translator.inference import Translator
 
@@ -98,7 +122,8 @@ def _load(found: argparse.Namespace) -> "Translator":
     if directory is None:
         directory = newest_bundle()
         log.info("using the newest model, %s", directory)
-    return Translator.load(directory, found.device, found.precision, found.threads)
+    threads = 1 if found.workers > 1 and found.threads is None else found.threads
+    return partial(Translator.load, directory, found.device, found.precision, threads)
 
 
 def _log_to_stderr(quiet: bool) -> None:

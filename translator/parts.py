@@ -30,7 +30,7 @@ class Part:
 
 
 def line_parts(text: str, line: int, tokenizer: Tokenizer, limit: int, on_long: str, number: int) -> list[Part]:
-    """The parts of one line, each of at most ``limit`` pieces; nothing for a line without words.
+    """The parts of one line, each of at most ``limit`` pieces; nothing for a line without words that the model knows.
 
     ``line`` is the index that parts carry, ``number`` what messages call the line.
 
@@ -40,6 +40,8 @@ def line_parts(text: str, line: int, tokenizer: Tokenizer, limit: int, on_long: 
     if is_blank(text):
         return []
     whole = _encode(text, line, tokenizer)
+    if tokenizer.unk_id in whole.ids and not tokenizer.decode(whole.ids):
+        return []  # of characters never seen alone the model would make up a sentence
     length = len(whole.ids)
     if length <= limit:
         return [whole] if whole.ids else []

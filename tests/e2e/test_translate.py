@@ -123,3 +123,52 @@ def test_help_and_complaints_need_no_heavy_library() -> None:
     assert done.returncode == 0, done.stderr
     for flag in ("--beam-size", "--on-long", "--alignments", "--batch-tokens", "length^A", "json"):
         assert flag in done.stdout
+
+
+def test_workers_keep_the_order_and_change_no_line(
+    start: object, flat_bundle: Path, flat_translator: Translator, tmp_path: Path
+) -> None:
+    lines = [*toy.sentences(611, seed=3), "", *toy.sentences(5, seed=4)]  # three chunks, the last a short one
+    text = tmp_path / "text"
+    text.write_text("".join(f"{line}\n" for line in lines))
+    flags = ("-m", str(flat_bundle), "-b", "1", "--max-length", "5", "--format", "tsv", "--sample", "--seed", "3")
+
+    written = []
+    for count in ("1", "2"):
+        process = start(*flags, "-i", str(text), "--workers", count)  # type: ignore[operator]
+        written.append(process.communicate(timeout=120)[0].decode().split("\n"))
+        assert process.returncode == 0
+
+    assert [line.split("\t")[:3] for line in written[0][:-1]] == [line.split("\t")[:3] for line in written[1][:-1]]
+    assert [line.split("\t")[1] for line in written[1][:-1]] == lines
+
+
+def test_workers_answer_each_line_and_name_its_number(start: object, toy_bundle: Path) -> None:
+    process = start("-m", str(toy_bundle), "--workers", "2", "--on-long", "error", "--max-input-length", "3")  # type: ignore[operator]
+
+    process.stdin.write(b"su\n")
+    process.stdin.flush()
+    answer = process.stdout.readline()
+    _, said = process.communicate(b"su\n" + b"zono " * 9 + b"\n", timeout=120)
+
+    assert answer.strip()
+    assert process.returncode == 2
+    assert b"line 3" in said
+
+
+def test_a_worker_that_is_killed_ends_the_command_with_one_line(start: object, toy_bundle: Path) -> None:
+    process = start("-m", str(toy_bundle), "--workers", "2", "-q")  # type: ignore[operator]
+    process.stdin.write(b"su\n")
+    process.stdin.flush()
+    process.stdout.readline()
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not children.exists():
+        pytest.skip("the system does not tell the children of a process")
+
+    for child in children.read_text().split():
+        os.kill(int(child), signal.SIGKILL)
+    _, said = process.communicate(b"su\n", timeout=120)
+
+    assert process.returncode == 2
+    assert said.count(b"\n") == 1
+    assert b"a worker process died" in said

@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,28 @@ def draw_attention(attention: PairAttention, path: str | Path) -> None:
         _draw_mean(halves[0].subplots(), attention, fontsize=min(9.0, cell * 72 * 0.45))
         _draw_grid(halves[1].subplots(n_layers, n_heads, squeeze=False), attention.layers)
         _save(figure, Path(path))
+
+
+def draw_comparison(figures: Sequence[Mapping[str, Any]], path: str | Path) -> None:
+    """Write a PNG with the BLEU of each variant, its spread over seeds, and the memory of a target token beside it.
+
+    ``figures`` are those of `comparison.Variant`. Raises UserError where the file cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 0.5 * len(figures) + 1.6), layout="constrained")
+    quality, memory = figure.subplots(1, 2, sharey=True, width_ratios=[3, 2])
+    rows = range(len(figures))
+    quality.errorbar(
+        [row["bleu"] for row in figures], rows, xerr=[row["bleu_deviation"] for row in figures], fmt="o", capsize=4
+    )
+    quality.set_yticks(rows, labels=[row["variant"] for row in figures], parse_math=False)
+    quality.invert_yaxis()
+    quality.grid(axis="x", alpha=0.4)
+    quality.set_xlabel("BLEU, mean and standard deviation over seeds")
+    memory.barh(rows, [row["kv_bytes_target_token"] for row in figures], color="tab:grey")
+    memory.set_xlabel("bytes of keys and values a target token")
+    _save(figure, Path(path))
 
 
 def font_families(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import logging
 import math
+import time
 from typing import Any
 
 import torch
@@ -34,6 +35,8 @@ class TranslationModule(LightningModule):
         self.model, self.config = model, config
         self.tokens_in_window = 0
         self.tokens_seen = 0
+        self.seconds = 0.0  # spent on training batches by this process, validations left out
+        self._began = 0.0
 
     def on_train_start(self) -> None:
         """Take the learning rate from the schedule as it is now: a resumed run may have been given a later end."""
@@ -53,9 +56,14 @@ class TranslationModule(LightningModule):
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Seed the dropout from the position in training, so that a resumed run draws what it would have drawn."""
+        self._began = time.perf_counter()
         position = self.trainer.fit_loop.epoch_loop.batch_progress.total.ready
         world, rank = self.trainer.world_size, self.trainer.global_rank
         torch.manual_seed(self.config.seed * _SEED_STRIDE + position * world + rank)
+
+    def on_train_batch_end(self, outputs: Any, batch: Batch, batch_idx: int) -> None:
+        """Take the time."""
+        self.seconds += time.perf_counter() - self._began
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         """Label-smoothed loss summed over the real target tokens, in nats."""

@@ -58,6 +58,7 @@ def finish(trainer: Trainer, run: "Run", validation: Validation, seconds: float)
         "epochs": _epochs(trainer),
         "updates": trainer.global_step,
         "seconds": seconds,
+        "tokens_per_second": run.module.tokens_seen / max(run.module.seconds, 1e-9),  # of each process
         "seed": run.config.seed,
         "precision": trainer.precision,
         "fingerprint": run.corpus.fingerprint,

@@ -1,0 +1,54 @@
+"""Matrix products in 8-bit integers, for decoding on a CPU."""
+
+import warnings
+
+import torch
+from torch import Tensor, nn
+
+from translator.errors import UserError
+
+#: Smaller matrices stay as they are: turning their inputs into integers takes longer than it saves.
+LEAST_WEIGHTS = 1 << 17
+_LARGEST = 127
+
+
+class Int8Linear(nn.Module):
+    """y = x W^T + b with W in 8 bits, a scale for each of its rows, and x in 8 bits, a scale for the whole of it.
+
+    Dynamic quantisation: the scale of x is taken from x as it comes, so results can differ, in the third digit or so,
+    with what else is in the batch. For inference on a CPU alone.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        """Weight (out, in) and bias (out,) in float32.
+
+        Raises:
+            UserError: this build of the library has no 8-bit products.
+        """
+        super().__init__()
+        self.out_features, self.in_features = weight.shape
+        weight = weight.detach().float()
+        scales = weight.abs().amax(dim=1).clamp_min(torch.finfo(torch.float32).tiny) / _LARGEST
+        zeros = torch.zeros(len(weight), dtype=torch.long)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the type for quantised tensors is announced to move elsewhere
+                integers = torch.quantize_per_channel(weight, scales.double(), zeros, 0, torch.qint8)
+            self._packed = torch.ops.quantized.linear_prepack(integers, None if bias is None else bias.detach().float())
+        except RuntimeError as error:
+            raise UserError("precision int8 is not to be had on this machine: use float32") from error
+
+    def forward(self, x: Tensor) -> Tensor:
+        """X (..., in) -> (..., out)."""
+        # reduce_range: 7 bits for x, since the sums of processors without VNNI overflow with 8.
+        out: Tensor = torch.ops.quantized.linear_dynamic(x, self._packed, True)
+        return out
+
+
+def quantize(module: nn.Module) -> None:
+    """Replace every large `nn.Linear` below ``module`` by its 8-bit form, in place."""
+    for name, child in module.named_children():
+        if isinstance(child, nn.Linear) and child.weight.numel() >= LEAST_WEIGHTS:
+            setattr(module, name, Int8Linear(child.weight, child.bias))
+        else:
+            quantize(child)
