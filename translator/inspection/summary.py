@@ -21,6 +21,7 @@ _OUTSIDE = {
     "encoder_norm": "encoder norms",
     "decoder_norm": "decoder norms",
     "output": "output projection",
+    "output_bias": "output bias",
 }
 _KINDS: dict[type[MultiHeadAttention], str] = {
     SelfAttention: "encoder self-attention",
