@@ -8,6 +8,7 @@ import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 from torch.utils.data import DataLoader
 
+from translator.errors import UserError
 from translator.data.batching import Batch, Pair, collate
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
@@ -204,3 +205,28 @@ def test_dropout_depends_on_seed_and_position_alone() -> None:
 
     first, second = trained(1), trained(2)
     assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_an_output_bias_takes_part_in_the_loss() -> None:
+    torch.manual_seed(3)
+    sizes = {"d_model": 6, "n_heads": 2, "n_encoder_layers": 1, "n_decoder_layers": 1, "d_ff": 11, "dropout": 0.0}
+    model = Transformer(ModelConfig(vocab_size=V, output_bias=True, **sizes)).double()  # type: ignore[arg-type]
+    with torch.no_grad():
+        model.output_bias.normal_()
+    (batch,) = batches(pairs(5), 5)
+    loss, nll = TranslationModule(model, TrainingConfig())._losses(batch, 0.0)
+    logits = model(batch.src_ids, batch.src_valid, batch.tgt_in)[batch.tgt_valid]
+    expected = torch.nn.functional.cross_entropy(logits, batch.tgt_out[batch.tgt_valid], reduction="sum")
+    torch.testing.assert_close(nll, expected)
+    (gradient,) = torch.autograd.grad(expected, model.output_bias)
+    loss.backward()
+    torch.testing.assert_close(model.output_bias.grad, gradient)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"), [({"n_decoder_layers": 0}, "has no decoder"), ({"n_encoder_layers": 0, "cross": False}, "no source")]
+)
+def test_only_translators_are_trained(changes: dict[str, object], message: str) -> None:
+    model = Transformer(ModelConfig(vocab_size=V, d_model=6, n_heads=2, d_ff=11, **changes))  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=message):
+        TranslationModule(model, TrainingConfig())
