@@ -8,8 +8,16 @@ from collections.abc import Callable
 import pytest
 import torch
 from torch import Tensor
-from transformers import BertConfig, BertModel, DynamicCache, GPT2Config, GPT2Model, LlamaConfig
-from transformers import MarianConfig, MarianMTModel
+from transformers import (
+    BertConfig,
+    BertModel,
+    DynamicCache,
+    GPT2Config,
+    GPT2Model,
+    LlamaConfig,
+    MarianConfig,
+    MarianMTModel,
+)
 from transformers.models.llama.modeling_llama import LlamaAttention, LlamaRotaryEmbedding
 
 from tests.parity.hugging_face import copy_bert, copy_gpt2, copy_llama_attention
@@ -66,7 +74,8 @@ def ours(copy: Callable[[Transformer, torch.nn.Module], None], theirs: torch.nn.
 def bert(kernel: str, dtype: torch.dtype) -> tuple[BertModel, Transformer]:
     config = BertConfig(
         vocab_size=V, hidden_size=D, num_hidden_layers=2, num_attention_heads=H, intermediate_size=WIDE,
-        hidden_act="gelu", max_position_embeddings=P, type_vocab_size=2, layer_norm_eps=1e-3, attn_implementation=kernel,
+        hidden_act="gelu", max_position_embeddings=P, type_vocab_size=2, layer_norm_eps=1e-3,
+        attn_implementation=kernel,
     )  # fmt: skip
     theirs = BertModel(config).to(dtype).eval()
     randomise(theirs, 1)
@@ -82,7 +91,7 @@ def test_an_encoder_alone_is_bert(kernel, dtype, lengths):
     theirs, model = bert(kernel, dtype)
     words, real = ids(B, S), valid(S, lengths)
     segments = (torch.arange(S) >= torch.tensor([3, 1, 4])[:, None]).long()
-    told = theirs(words, real.long(), segments, output_attentions=kernel == "eager")
+    told = theirs(words, attention_mask=real.long(), token_type_ids=segments, output_attentions=kernel == "eager")
     with capture(model) as record:
         explicit = model.encode(words + V * segments, real)
     close(explicit, told.last_hidden_state)

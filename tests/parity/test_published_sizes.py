@@ -50,10 +50,3 @@ def test_gpt3():
     assert exact == 174_604_259_328  # 12 d^2 + 13 d a layer, embeddings, positions and the final norm
     assert round(exact / 1e8) * 100 == 174_600
     assert gpt(768, 12, 12, 2048) // 10**6 == 125
-
-
-def test_the_base_transformer():
-    """Vaswani 2017, table 3: 65 million with about 37,000 shared pieces (section 5.1)."""
-    base = {"d_model": 512, "n_heads": 8, "d_ff": 2048, "n_encoder_layers": 6, "n_decoder_layers": 6, "norm": "post"}
-    assert parameters(37_000, **base) == 37_000 * 512 + 44_140_544
-    assert 62_000_000 < parameters(37_000, **base) < 66_000_000

@@ -8,8 +8,8 @@ import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 from torch.utils.data import DataLoader
 
-from translator.errors import UserError
 from translator.data.batching import Batch, Pair, collate
+from translator.errors import UserError
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 from translator.training import module as module_module
@@ -224,7 +224,8 @@ def test_an_output_bias_takes_part_in_the_loss() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"), [({"n_decoder_layers": 0}, "has no decoder"), ({"n_encoder_layers": 0, "cross": False}, "no source")]
+    ("changes", "message"),
+    [({"n_decoder_layers": 0}, "has no decoder"), ({"n_encoder_layers": 0, "cross": False}, "no source")],
 )
 def test_only_translators_are_trained(changes: dict[str, object], message: str) -> None:
     model = Transformer(ModelConfig(vocab_size=V, d_model=6, n_heads=2, d_ff=11, **changes))  # type: ignore[arg-type]

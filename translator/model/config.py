@@ -69,10 +69,8 @@ class ModelConfig:
     eos_id: int = 3
 
     def __post_init__(self) -> None:
-        for name in _SIZES:
-            _check_whole("model", name, getattr(self, name))
-        for name in _DEPTHS:
-            _check_whole("model", name, getattr(self, name), least=0)
+        for name in (*_SIZES, *_DEPTHS):
+            _check_whole("model", name, getattr(self, name), least=int(name in _SIZES))
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             if not 0.0 <= getattr(self, name) < 1.0:
                 raise UserError(f"model: {name} must be at least 0 and below 1, not {getattr(self, name)!r}")
@@ -85,22 +83,9 @@ class ModelConfig:
             value = getattr(self, name)
             if not _is_whole(value) or not 0 <= value < self.vocab_size:
                 raise UserError(f"model: {name} must be a whole number from 0 to {self.vocab_size - 1}, not {value!r}")
-        self._check_heads()
         self._check_options()
         self._check_stacks()
-
-    def _check_heads(self) -> None:
-        if self.d_model % self.n_heads:
-            raise UserError(f"model: d_model ({self.d_model}) must be a multiple of n_heads ({self.n_heads})")
-        head_dim = self.d_model // self.n_heads
-        if self.positions == "rotary" and head_dim % 2:
-            raise UserError(f"model: rotary positions need an even head size, not {head_dim} (d_model / n_heads)")
-        for name in _SITES:
-            _check_site(name, getattr(self, name), self.n_heads)
-        if self.cross_attention.window is not None:
-            raise UserError(
-                "cross_attention: a window has no meaning between two sentences; set window for self-attention only"
-            )
+        self._check_heads()
 
     def _check_options(self) -> None:
         for name in _SWITCHES:
@@ -142,6 +127,19 @@ class ModelConfig:
                 "this model is no translator: it has "
                 + ("no decoder" if not self.has_target else "no source to look at")
                 + "; train one with n_decoder_layers of at least 1 and cross true"
+            )
+
+    def _check_heads(self) -> None:
+        if self.d_model % self.n_heads:
+            raise UserError(f"model: d_model ({self.d_model}) must be a multiple of n_heads ({self.n_heads})")
+        head_dim = self.d_model // self.n_heads
+        if self.positions == "rotary" and head_dim % 2:
+            raise UserError(f"model: rotary positions need an even head size, not {head_dim} (d_model / n_heads)")
+        for name in _SITES:
+            _check_site(name, getattr(self, name), self.n_heads)
+        if self.cross_attention.window is not None:
+            raise UserError(
+                "cross_attention: a window has no meaning between two sentences; set window for self-attention only"
             )
 
     @classmethod

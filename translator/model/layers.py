@@ -13,7 +13,6 @@ from translator.attention.multihead import CausalSelfAttention, CrossAttention, 
 from translator.attention.rules import everywhere, within
 from translator.model.config import ModelConfig
 
-
 #: What stands between the two matrices of the feed-forward network.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,  # max(0, x) (Vaswani 2017, equation 2)
