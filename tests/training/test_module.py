@@ -214,13 +214,10 @@ def test_an_output_bias_takes_part_in_the_loss() -> None:
     with torch.no_grad():
         model.output_bias.normal_()
     (batch,) = batches(pairs(5), 5)
-    loss, nll = TranslationModule(model, TrainingConfig())._losses(batch, 0.0)
+    found = TranslationModule(model, TrainingConfig()).validation_step(batch, 0)["nll"]
     logits = model(batch.src_ids, batch.src_valid, batch.tgt_in)[batch.tgt_valid]
     expected = torch.nn.functional.cross_entropy(logits, batch.tgt_out[batch.tgt_valid], reduction="sum")
-    torch.testing.assert_close(nll, expected)
-    (gradient,) = torch.autograd.grad(expected, model.output_bias)
-    loss.backward()
-    torch.testing.assert_close(model.output_bias.grad, gradient)
+    torch.testing.assert_close(found, expected)
 
 
 @pytest.mark.parametrize(

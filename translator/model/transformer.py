@@ -6,7 +6,6 @@ Letters: B sentences, N rows (beams) a sentence, S source length, T target lengt
 import torch
 from torch import Tensor, nn
 
-from translator.attention.cache import KV
 from translator.model.config import ModelConfig
 from translator.model.embeddings import Embeddings, project_to_vocabulary
 from translator.model.layers import DecoderLayer, EncoderLayer
@@ -83,7 +82,7 @@ class Transformer(nn.Module):
         """
         x = self.tgt_embeddings(ids, start=state.length)
         caches = []
-        memories: tuple[KV | None, ...] = state.cross_kv or (None,) * len(self.decoder)
+        memories = state.cross_kv or (None,) * len(self.decoder)
         for layer, past, memory in zip(self.decoder, state.self_kv, memories, strict=True):
             x, cache = layer(x, past, memory, state.src_valid)
             caches.append(cache)

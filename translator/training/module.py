@@ -5,7 +5,6 @@ import math
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from lightning.pytorch import LightningModule
 from torch import Tensor
 from torch.optim import AdamW
@@ -76,10 +75,8 @@ class TranslationModule(LightningModule):
         hidden = self.model.decode(batch.tgt_in, memory, batch.src_valid)
         real = hidden[batch.tgt_valid]  # (M, D): padding takes no part in the costly vocabulary layer
         targets = batch.tgt_out[batch.tgt_valid]
-        weight = self.model.output.weight
-        if self.model.output_bias is not None:  # the weights of one more input, which is always 1
-            real, weight = F.pad(real, (0, 1), value=1.0), torch.cat((weight, self.model.output_bias[:, None]), dim=1)
-        return smoothed_cross_entropy(real, weight, targets, self.model.impossible, smoothing)
+        weight, bias = self.model.output.weight, self.model.output_bias
+        return smoothed_cross_entropy(real, weight, targets, self.model.impossible, smoothing, bias)
 
     def configure_gradient_clipping(
         self,
