@@ -64,6 +64,12 @@ def test_the_rows_of_a_decoder_alone_may_be_opened_swapped_and_dropped():
     assert len(state.src_valid) == 1
 
 
+def test_a_decoder_that_looks_at_a_memory_is_not_run_without():
+    model = small()
+    with pytest.raises(AssertionError, match="needs a memory"):
+        model.extend(words(B, T), model.start_alone(B))
+
+
 def test_a_decoder_reads_vectors_of_another_width():
     model, valid = small(**FOREIGN), sources()[1]
     memory, tgt_in = torch.randn(B, S, 5).double(), words(B, T)

@@ -107,7 +107,8 @@ class DecoderLayer(nn.Module):
             window=site.window,
             rotary=config.positions == "rotary",
         )
-        if config.cross:
+        self.cross = config.cross
+        if self.cross:
             self.cross_attn = CrossAttention(
                 config.d_model,
                 config.n_heads,
@@ -117,7 +118,7 @@ class DecoderLayer(nn.Module):
             )
         self.feed_forward = FeedForward(config)
         self.self_residual = Residual(config)
-        if config.cross:
+        if self.cross:
             self.cross_residual = Residual(config)
         self.ff_residual = Residual(config)
 
@@ -125,7 +126,8 @@ class DecoderLayer(nn.Module):
         """X (B*N, T, D) after ``past``, over memory (B, G, S, Dh), valid (B, S) -> (B*N, T, D) and the grown cache."""
         out, cache = self.self_attn(self.self_residual.before(x), past)
         x = self.self_residual.after(x, out)
-        if memory is not None:
+        if self.cross:
+            assert memory is not None, "a decoder with cross-attention needs a memory: begin with start or start_from"
             x = self.cross_residual.after(x, self.cross_attn(self.cross_residual.before(x), memory, valid))
         x = self.ff_residual.after(x, self.feed_forward(self.ff_residual.before(x)))
         return x, cache
