@@ -56,7 +56,7 @@ def reader() -> Reader:
     torch.manual_seed(1)
     model, generator = Reader(), torch.Generator().manual_seed(2)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    for _ in range(300):
+    for _ in range(200):
         questions, memory, valid, answers = grids(32, generator)
         loss = F.cross_entropy(model(questions, memory, valid).flatten(0, 1), answers.flatten())
         optimizer.zero_grad()

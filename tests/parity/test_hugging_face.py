@@ -4,6 +4,7 @@ Compared within 1e-5 in float32 and 1e-10 in float64, with padding and without, 
 """
 
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 import torch
@@ -71,6 +72,7 @@ def ours(copy: Callable[[Transformer, torch.nn.Module], None], theirs: torch.nn.
 # --- BERT: an encoder alone (Devlin 2019, 1810.04805)
 
 
+@cache
 def bert(kernel: str, dtype: torch.dtype) -> tuple[BertModel, Transformer]:
     config = BertConfig(
         vocab_size=V, hidden_size=D, num_hidden_layers=2, num_attention_heads=H, intermediate_size=WIDE,
@@ -104,6 +106,7 @@ def test_an_encoder_alone_is_bert(kernel, dtype, lengths):
 # --- GPT-2: a decoder without cross-attention (Radford 2019)
 
 
+@cache
 def gpt2(kernel: str, dtype: torch.dtype) -> tuple[GPT2Model, Transformer]:
     config = GPT2Config(
         vocab_size=V, n_embd=D, n_layer=2, n_head=H, n_inner=WIDE, n_positions=P, layer_norm_epsilon=1e-3,
@@ -130,24 +133,27 @@ def test_a_decoder_without_cross_attention_is_gpt2(kernel, dtype, lengths):
 @EXACTLY
 @KERNELS
 @PADDED
-@pytest.mark.parametrize("chunk", [1, 3])
-def test_its_cache_is_gpt2s(kernel, dtype, lengths, chunk):
+def test_its_cache_is_gpt2s(kernel, dtype, lengths):
     theirs, model = gpt2(kernel, dtype)
     words, real = ids(B, S), valid(S, lengths)
-    state, cache = model.start_alone(B), DynamicCache()
-    for start in range(0, S, chunk):
-        piece, now = words[:, start : start + chunk], real[:, start : start + chunk]
-        told = theirs(piece, attention_mask=real[:, : start + chunk].long(), cache=cache, use_cache=True)
+    state, past = model.start_alone(B), DynamicCache()
+    for piece, now in zip(words.split([1, 1, 3, 2], dim=1), real.split([1, 1, 3, 2], dim=1), strict=True):
+        so_far = real[:, : state.length + piece.shape[1]]
+        told = theirs(piece, attention_mask=so_far.long(), cache=past, use_cache=True)
         found, state = model.extend(piece, state)
         close(found[now], told.last_hidden_state[now])
-    for ours_kv, their_layer in zip(state.self_kv, cache.layers, strict=True):
+    for ours_kv, their_layer in zip(state.self_kv, past.layers, strict=True):
         close(ours_kv.k.transpose(1, 2)[real], their_layer.keys.transpose(1, 2)[real])
         close(ours_kv.v.transpose(1, 2)[real], their_layer.values.transpose(1, 2)[real])
 
 
 # --- Marian: encoder and decoder (Junczys-Dowmunt 2018, 1804.00344)
 
-TYINGS = [("all", True, True), ("decoder", False, True), ("none", False, False)]
+TYINGS = [
+    ("all", True, True, "sinusoidal_halves"),
+    ("decoder", False, True, "learned"),
+    ("none", False, False, "sinusoidal_halves"),
+]
 MARIAN = ModelConfig(
     V, D, H, 2, 3, WIDE, dropout=0.0, norm="post", positions="sinusoidal_halves", activation="silu", output_bias=True,
     max_positions=P, pad_id=V - 1, bos_id=V - 1, eos_id=0, unk_id=1,
@@ -170,17 +176,18 @@ def marian(kernel: str, dtype: torch.dtype, shared: bool = True, tied: bool = Tr
     return theirs
 
 
-def with_their_weights(theirs: MarianMTModel, config: ModelConfig = MARIAN) -> Transformer:
+@cache
+def marian_and_ours(kernel: str, dtype: torch.dtype) -> tuple[MarianMTModel, Transformer]:
     """Ours with their weights; they have sinusoids in float32, and get better ones where the rest is better."""
-    model = Transformer(config).to(theirs.dtype).eval()
-    for name, weight in marian_to_ours(theirs.state_dict(), config).items():
+    theirs, model = marian(kernel, dtype), Transformer(MARIAN).to(dtype).eval()
+    for name, weight in marian_to_ours(theirs.state_dict(), MARIAN).items():
         model.get_parameter(name).copy_(weight)
-    tables = ours_to_marian(dict(model.named_parameters()), config)
+    tables = ours_to_marian(dict(model.named_parameters()), MARIAN)
     for name, table in tables.items():
         if "embed_positions" in name:
             torch.testing.assert_close(theirs.get_parameter(name), table, rtol=0, atol=1e-6)
             theirs.get_parameter(name).copy_(table)
-    return model
+    return theirs, model
 
 
 def possible(logits: Tensor) -> Tensor:
@@ -196,8 +203,7 @@ def targets() -> Tensor:
 @KERNELS
 @PADDED
 def test_the_whole_is_marian(kernel, dtype, lengths):
-    theirs = marian(kernel, dtype)
-    model = with_their_weights(theirs)
+    theirs, model = marian_and_ours(kernel, dtype)
     words, real, read = ids(B, S), valid(S, lengths), targets()
     told = theirs(input_ids=words, attention_mask=real.long(), decoder_input_ids=read, use_cache=False)
     close(model.encode(words, real), told.encoder_last_hidden_state)
@@ -207,27 +213,23 @@ def test_the_whole_is_marian(kernel, dtype, lengths):
 @EXACTLY
 @KERNELS
 @PADDED
-@pytest.mark.parametrize("chunk", [1, 2])
-def test_its_cache_is_marians(kernel, dtype, lengths, chunk):
-    theirs = marian(kernel, dtype)
-    model = with_their_weights(theirs)
+def test_its_cache_is_marians(kernel, dtype, lengths):
+    theirs, model = marian_and_ours(kernel, dtype)
     words, real, read = ids(B, S), valid(S, lengths), targets()
-    memory, cache = theirs.model.encoder(words, attention_mask=real.long()), None
+    memory, past = theirs.model.encoder(words, attention_mask=real.long()), None
     state = model.start(words, real)
-    for start in range(0, T, chunk):
-        piece = read[:, start : start + chunk]
+    for piece in read.split([1, 1, 3], dim=1):
         told = theirs(
-            encoder_outputs=memory, attention_mask=real.long(), decoder_input_ids=piece, cache=cache, use_cache=True
+            encoder_outputs=memory, attention_mask=real.long(), decoder_input_ids=piece, cache=past, use_cache=True
         )
-        cache = told.cache
+        past = told.cache
         hidden, state = model.extend(piece, state)
         close(possible(model.logits(hidden)), possible(told.logits))
-    for ours_kv, their_layer in zip(state.cross_kv, cache.cross_attention_cache.layers, strict=True):
+    for ours_kv, their_layer in zip(state.cross_kv, past.cross_attention_cache.layers, strict=True):
         close(ours_kv.k, their_layer.keys)
 
 
-@pytest.mark.parametrize(("tying", "shared", "tied"), TYINGS)
-@pytest.mark.parametrize("positions", ["sinusoidal_halves", "learned"])
+@pytest.mark.parametrize(("tying", "shared", "tied", "positions"), TYINGS)
 def test_our_weights_are_marians(tying, shared, tied, positions):
     """Random weights of ours in their class: every tensor that it asks for is there, and they come back bit by bit."""
     values = MARIAN.to_dict() | {"tie_embeddings": tying, "positions": positions}
@@ -275,14 +277,14 @@ def test_shared_heads_that_turn_are_llamas(kernel, dtype, n_kv_heads, bias, chun
     copy_llama_attention(attention, theirs)
 
     x = torch.randn(B, S, 60, dtype=dtype, generator=torch.Generator().manual_seed(6))
-    past, cache = None, DynamicCache()
+    past, their_past = None, DynamicCache()
     for start in range(0, S, chunk):
         piece = x[:, start : start + chunk]
         positions = torch.arange(start, start + piece.shape[1])
         hidden = torch.arange(start + piece.shape[1]) > positions[:, None]  # (T, K)
         mask = torch.zeros(hidden.shape, dtype=dtype).masked_fill(hidden, torch.finfo(dtype).min)[None, None]
-        told, _ = theirs(piece, turns(config, positions, dtype), mask, cache=cache)
+        told, _ = theirs(piece, turns(config, positions, dtype), mask, cache=their_past)
         found, past = attention(piece, past)
         close(found, told)
-    close(past.k, cache.layers[0].keys)
-    close(past.v, cache.layers[0].values)
+    close(past.k, their_past.layers[0].keys)
+    close(past.v, their_past.layers[0].values)

@@ -53,6 +53,7 @@ def test_the_stacks_are_torchs(norm, trains):
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
 @pytest.mark.parametrize(("activation", "theirs"), [("relu", F.relu), ("gelu", F.gelu), ("silu", F.silu)])
 def test_the_whole_is_torchs_transformer(norm, activation, theirs):
     reference = nn.Transformer(
