@@ -27,6 +27,23 @@ def test_a_stack_alone_has_no_parameters_but_its_own(positions):
     assert parts(small(**FOREIGN)) == {"src_embeddings", "decoder", "decoder_norm"}
 
 
+def test_parameters_have_the_names_that_stand_in_files():
+    attention = [f"{name}_proj.{kind}" for name in ["q", "k", "v", "out"] for kind in ("weight", "bias")]
+    network = [f"feed_forward.{name}.{kind}" for name in ("up", "down") for kind in ("weight", "bias")]
+    norm = ["norm.weight", "norm.bias"]
+    encoder = [
+        *(f"self_attn.{n}" for n in attention),
+        *network,
+        *(f"{r}_residual.{n}" for r in ("self", "ff") for n in norm),
+    ]
+    decoder = [*encoder, *(f"cross_attn.{n}" for n in attention), *(f"cross_residual.{n}" for n in norm)]
+    expected = {"src_embeddings.tokens.weight", *(f"{stack}_{n}" for stack in ("encoder", "decoder") for n in norm)}
+    expected |= {f"encoder.{i}.{n}" for i in range(2) for n in encoder} | {
+        f"decoder.{i}.{n}" for i in range(2) for n in decoder
+    }
+    assert {name for name, _ in small().named_parameters()} == expected
+
+
 def test_an_encoder_sees_both_sides():
     model, (src_ids, src_valid) = small(**ENCODER), sources()
     with capture(model) as record:

