@@ -9,7 +9,6 @@ from lightning.pytorch import Callback, LightningModule, Trainer
 from torch.utils.data import DataLoader
 
 from translator.data.batching import Batch, Pair, collate
-from translator.errors import UserError
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 from translator.training import module as module_module
@@ -218,13 +217,3 @@ def test_an_output_bias_takes_part_in_the_loss() -> None:
     logits = model(batch.src_ids, batch.src_valid, batch.tgt_in)[batch.tgt_valid]
     expected = torch.nn.functional.cross_entropy(logits, batch.tgt_out[batch.tgt_valid], reduction="sum")
     torch.testing.assert_close(found, expected)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [({"n_decoder_layers": 0}, "has no decoder"), ({"n_encoder_layers": 0, "cross": False}, "no source")],
-)
-def test_only_translators_are_trained(changes: dict[str, object], message: str) -> None:
-    model = Transformer(ModelConfig(vocab_size=V, d_model=6, n_heads=2, d_ff=11, **changes))  # type: ignore[arg-type]
-    with pytest.raises(UserError, match=message):
-        TranslationModule(model, TrainingConfig())

@@ -31,7 +31,6 @@ class TranslationModule(LightningModule):
 
     def __init__(self, model: Transformer, config: TrainingConfig) -> None:
         super().__init__()
-        model.config.check_translates()
         self.model, self.config = model, config
         self.tokens_in_window = 0
         self.tokens_seen = 0
