@@ -50,6 +50,13 @@ def batch() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         {},
         {"tie_embeddings": "decoder", "norm": "post", "positions": "learned", "max_positions": 13},
         {"tie_embeddings": "none", "positions": "rotary", "decoder_attention": Site(1, 3), "cross_attention": Site(7)},
+        {
+            "output_bias": True,
+            "embedding_norm": True,
+            "embedding_scale": False,
+            "norm_epsilon": 0.25,
+            "activation": "silu",
+        },
     ],
 )
 def test_what_is_saved_comes_back_bit_by_bit(changes: dict[str, object], toy_tokenizer: Tokenizer, tmp_path: Path):

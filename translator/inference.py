@@ -46,6 +46,7 @@ class Translator:
     """
 
     def __init__(self, model: Transformer, tokenizer: Tokenizer, reading: Reading | None = None) -> None:
+        model.config.check_translates()
         self.model, self.tokenizer = model, tokenizer
         #: Where alignments are read if the user does not say; a bundle may store the best place.
         self.reading = reading

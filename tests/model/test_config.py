@@ -59,13 +59,74 @@ def test_a_missing_key_is_named():
         ModelConfig.from_dict({})
 
 
-SIZES = ["vocab_size", "d_model", "n_heads", "n_encoder_layers", "n_decoder_layers", "d_ff", "max_positions"]
+def test_what_was_written_before_there_were_more_settings_still_loads():
+    values = {
+        "vocab_size": 97, "d_model": 30, "n_heads": 6, "n_encoder_layers": 2, "n_decoder_layers": 1, "d_ff": 11,
+        "dropout": 0.3, "attention_dropout": 0.0, "activation_dropout": 0.0, "norm": "pre", "positions": "sinusoidal",
+        "tie_embeddings": "all", "max_positions": 1024, "encoder_attention": {"n_kv_heads": None, "window": None},
+        "decoder_attention": {"n_kv_heads": None, "window": None}, "pad_id": 0, "unk_id": 1, "bos_id": 2, "eos_id": 3,
+        "cross_attention": {"n_kv_heads": None, "window": None},
+    }  # fmt: skip
+    config = ModelConfig.from_dict(values)
+    new = {"activation": "relu", "norm_epsilon": 1e-5, "embedding_norm": False, "embedding_scale": True}
+    new |= {"output_bias": False, "cross": True, "memory_dim": None}
+    assert config == ModelConfig.from_dict(values | new)
+    assert config.to_dict().items() >= new.items()
+
+
+SIZES = ["vocab_size", "d_model", "n_heads", "d_ff", "max_positions"]
 
 
 @pytest.mark.parametrize("name", SIZES)
 @pytest.mark.parametrize("value", [0, -3, 2.5, "8", None])
 def test_sizes_are_whole_and_positive(name, value):
     refused(f"model: {name} must be a whole number of at least 1, not {value!r}", **{name: value})
+
+
+@pytest.mark.parametrize("name", ["n_encoder_layers", "n_decoder_layers"])
+@pytest.mark.parametrize("value", [-1, 2.5, "8", None, True])
+def test_depths_are_whole_and_may_be_nothing(name, value):
+    assert getattr(ModelConfig(97, **{name: 0}), name) == 0
+    refused(f"model: {name} must be a whole number of at least 0, not {value!r}", **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("message", "changes"),
+    [
+        ("n_encoder_layers and n_decoder_layers are both 0", {"n_encoder_layers": 0, "n_decoder_layers": 0}),
+        ("with cross false nothing reads the encoder", {"cross": False}),
+        ("memory_dim is the width of a memory from elsewhere", {"memory_dim": 5}),
+        ("memory_dim is the width of a memory", {"memory_dim": 5, "n_encoder_layers": 0, "cross": False}),
+        ("memory_dim must be a whole number of at least 1", {"memory_dim": 0, "n_encoder_layers": 0}),
+    ],
+)
+def test_stacks_fit_each_other(message, changes):
+    refused(f"model: {message}", **changes)
+
+
+@pytest.mark.parametrize(
+    ("message", "changes"),
+    [
+        ("it has no decoder", {"n_decoder_layers": 0}),
+        ("it has no source to look at", {"n_encoder_layers": 0, "cross": False}),
+        ("it has no source to look at", {"n_encoder_layers": 0, "memory_dim": 5}),
+    ],
+)
+def test_what_cannot_translate_says_what_it_lacks(message, changes):
+    ModelConfig(97, n_encoder_layers=0).check_translates()
+    with pytest.raises(UserError, match=message):
+        ModelConfig(97, **changes).check_translates()
+
+
+@pytest.mark.parametrize("name", ["embedding_norm", "embedding_scale", "output_bias", "cross"])
+@pytest.mark.parametrize("value", [0, "yes", None])
+def test_a_switch_is_on_or_off(name, value):
+    refused(f"model: {name} must be true or false, not {value!r}", **{name: value})
+
+
+@pytest.mark.parametrize("value", [0.0, -1e-5, 1.0, True, "1e-5", None, float("nan")])
+def test_the_epsilon_of_norms_is_a_small_number(value):
+    refused(f"model: norm_epsilon must be a number above 0 and below 1, not {value!r}", norm_epsilon=value)
 
 
 @pytest.mark.parametrize("name", ["dropout", "attention_dropout", "activation_dropout"])
@@ -76,7 +137,12 @@ def test_dropout_is_a_probability_below_one(name, value):
 
 @pytest.mark.parametrize(
     ("name", "known"),
-    [("norm", "pre, post"), ("positions", "sinusoidal, learned, rotary"), ("tie_embeddings", "all, decoder, none")],
+    [
+        ("norm", "pre, post"),
+        ("positions", "sinusoidal, sinusoidal_halves, learned, rotary, none"),
+        ("tie_embeddings", "all, decoder, none"),
+        ("activation", "relu, gelu, gelu_tanh, silu"),
+    ],
 )
 def test_a_choice_is_one_of_those_known(name, known):
     refused(f"model: {name} must be one of {known}, not 'both'", **{name: "both"})

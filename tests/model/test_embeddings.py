@@ -27,6 +27,15 @@ def test_sinusoids_at_positions_worked_out_by_hand(d_model):
     assert table[13, 1].item() == pytest.approx(0.9074467814501962)
 
 
+@pytest.mark.parametrize("d_model", [6, 7])
+def test_in_halves_the_sines_stand_before_the_cosines(d_model):
+    table, halves = sinusoids(14, d_model), sinusoids(14, d_model, halves=True)
+    alike(halves, torch.cat((table[:, 0::2], table[:, 1::2]), dim=1), 0.0)
+    module, ids = embeddings(positions="sinusoidal_halves"), words(2, 5)
+    expected = module.tokens.weight[ids] * math.sqrt(D) + sinusoids(8, D, halves=True)[3:]
+    alike(module(ids, start=3), expected, 1e-14)
+
+
 def test_token_vectors_are_scaled_and_positions_added():
     module, ids = embeddings(), words(2, 5)
     expected = module.tokens.weight[ids] * math.sqrt(D) + sinusoids(8, D)[3:]
@@ -41,6 +50,22 @@ def test_learned_positions_start_where_they_are_told():
 def test_rotary_positions_are_not_added_here():
     module, ids = embeddings(positions="rotary"), words(2, 5)
     alike(module(ids, start=3), module.tokens.weight[ids] * math.sqrt(D), 1e-14)
+
+
+def test_embeddings_may_have_no_positions_and_no_scale():
+    module, ids = embeddings(positions="none", embedding_scale=False), words(2, 5)
+    alike(module(ids, start=3), module.tokens.weight[ids], 0.0)
+
+
+def test_the_sum_may_be_normalised_before_dropout():
+    changes = {"positions": "learned", "max_positions": 11, "embedding_norm": True, "norm_epsilon": 0.25}
+    module, ids = embeddings(**changes), words(2, 5)
+    with torch.no_grad():
+        module.norm.weight.copy_(torch.arange(D))
+        module.norm.bias.fill_(3.0)
+    x = module.tokens.weight[ids] * math.sqrt(D) + module.learned.weight[3:8]
+    deviation = (x.var(-1, unbiased=False, keepdim=True) + 0.25).sqrt()
+    alike(module(ids, start=3), (x - x.mean(-1, keepdim=True)) / deviation * torch.arange(D) + 3.0)
 
 
 def test_the_table_grows_and_follows_the_type():
@@ -63,3 +88,6 @@ def test_impossible_ids_get_no_logit_and_the_rest_are_products():
     assert (logits[..., [0, 11]] == -math.inf).all()
     possible = [i for i in range(V) if i not in {0, 11}]
     torch.testing.assert_close(logits[..., possible], (hidden @ weight.T)[..., possible])
+    biased = project_to_vocabulary(hidden, weight, torch.tensor([0, 11]), torch.arange(float(V)))
+    torch.testing.assert_close(biased[..., possible], (hidden @ weight.T + torch.arange(V))[..., possible])
+    assert (biased[..., [0, 11]] == -math.inf).all()

@@ -31,6 +31,21 @@ def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> N
     copy(ours.out_proj, theirs.out_proj)
 
 
+@torch.no_grad()
+def give_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
+    """The other way."""
+    projections = (ours.q_proj, ours.k_proj, ours.v_proj)
+    if theirs.in_proj_weight is None:
+        for weight, projection in zip(
+            (theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight), projections, strict=True
+        ):
+            weight.copy_(projection.weight)
+    else:
+        theirs.in_proj_weight.copy_(torch.cat([projection.weight for projection in projections]))
+    theirs.in_proj_bias.copy_(torch.cat([projection.bias for projection in projections]))
+    copy(theirs.out_proj, ours.out_proj)
+
+
 def copy_feed_forward(ours: FeedForward, theirs: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> None:
     copy(ours.up, theirs.linear1)
     copy(ours.down, theirs.linear2)

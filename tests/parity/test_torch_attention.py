@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from tests.parity.mapping import close, copy_attention, randomise
+from tests.parity.mapping import close, copy_attention, give_attention, randomise
 from translator.attention.capture import capture
 from translator.attention.multihead import CausalSelfAttention, CrossAttention, MultiHeadAttention, SelfAttention
 
@@ -112,6 +112,22 @@ def _outputs(model: MultiHeadAttention, x: torch.Tensor, memory: torch.Tensor) -
     inputs = (x, model.project_kv(memory)) if isinstance(model, CrossAttention) else (x,)
     out = model(*inputs)
     return out[0] if isinstance(out, tuple) else out, heard(model, *inputs)
+
+
+@pytest.mark.parametrize("width", [D, MEMORY])
+def test_weights_go_there_and_back(width):
+    """Ours in torch's module give what ours give, and come back bit by bit."""
+    ours, again = (CrossAttention(D, H, memory_dim=width) for _ in range(2))
+    randomise(ours, 5)
+    theirs = nn.MultiheadAttention(D, H, batch_first=True, kdim=width, vdim=width)
+    give_attention(ours, theirs)
+    copy_attention(again, theirs)
+    assert all(torch.equal(a, b) for a, b in zip(ours.parameters(), again.parameters(), strict=True))
+
+    x, memory, valid = torch.randn(B, T, D), torch.randn(B, S, width), lengths(S, 4, 7)
+    out, weights = theirs(x, memory, memory, key_padding_mask=~valid, average_attn_weights=False)
+    close(out, ours(x, ours.project_kv(memory), valid))
+    close(weights, heard(ours, x, ours.project_kv(memory), valid))
 
 
 def test_capture_hears_what_torch_tells():

@@ -52,6 +52,21 @@ def test_loss_and_gradients_are_those_of_the_whole_matrix(rows: int, smoothing: 
     torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_a_bias_is_part_of_every_logit(smoothing: float) -> None:
+    hidden, weight, targets = case(12)
+    bias = torch.linspace(-2.0, 3.0, V, dtype=torch.float64).requires_grad_()
+    loss, _ = smoothed_cross_entropy(hidden, weight, targets, IMPOSSIBLE, smoothing, bias)
+    places = torch.tensor([POSSIBLE.index(int(target)) for target in targets])
+    logits = hidden @ weight[POSSIBLE].t() + bias[POSSIBLE]
+    expected = F.cross_entropy(logits, places, label_smoothing=smoothing, reduction="sum")
+    torch.testing.assert_close(loss, expected, rtol=1e-12, atol=1e-12)
+    parts = (hidden, weight, bias)
+    torch.testing.assert_close(
+        torch.autograd.grad(loss, parts), torch.autograd.grad(expected, parts), rtol=1e-10, atol=1e-12
+    )
+
+
 def test_impossible_ids_get_no_mass_and_no_gradient() -> None:
     hidden, weight, targets = case(13)
     before = smoothed_cross_entropy(hidden, weight, targets, IMPOSSIBLE, 0.3)[0]

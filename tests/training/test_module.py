@@ -204,3 +204,16 @@ def test_dropout_depends_on_seed_and_position_alone() -> None:
 
     first, second = trained(1), trained(2)
     assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_an_output_bias_takes_part_in_the_loss() -> None:
+    torch.manual_seed(3)
+    sizes = {"d_model": 6, "n_heads": 2, "n_encoder_layers": 1, "n_decoder_layers": 1, "d_ff": 11, "dropout": 0.0}
+    model = Transformer(ModelConfig(vocab_size=V, output_bias=True, **sizes)).double()  # type: ignore[arg-type]
+    with torch.no_grad():
+        model.output_bias.normal_()
+    (batch,) = batches(pairs(5), 5)
+    found = TranslationModule(model, TrainingConfig()).validation_step(batch, 0)["nll"]
+    logits = model(batch.src_ids, batch.src_valid, batch.tgt_in)[batch.tgt_valid]
+    expected = torch.nn.functional.cross_entropy(logits, batch.tgt_out[batch.tgt_valid], reduction="sum")
+    torch.testing.assert_close(found, expected)

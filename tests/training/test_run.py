@@ -284,6 +284,7 @@ def refuse(change: Callable[[Settings], None], folder: Path, message: str) -> No
         ("trainer", "precision", "bf16", r"trainer\.precision must be one of"),
         ("trainer", "max_epoch", 3, r"did you mean 'max_epochs'"),
         ("model", "d_model", 13, "multiple of n_heads"),
+        ("model", "n_decoder_layers", 0, "is no translator: it has no decoder"),
         ("attention", "kind", "gqa", r"attention\.n_kv_heads"),
         ("decode", "beam_size", 0, "beam"),
         ("optimizer", "lr", -1.0, r"optimizer\.lr"),

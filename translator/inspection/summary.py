@@ -21,6 +21,7 @@ _OUTSIDE = {
     "encoder_norm": "encoder norms",
     "decoder_norm": "decoder norms",
     "output": "output projection",
+    "output_bias": "output bias",
 }
 _KINDS: dict[type[MultiHeadAttention], str] = {
     SelfAttention: "encoder self-attention",
@@ -80,7 +81,7 @@ def cache_size(sites: list[AttentionSite]) -> CacheSize:
     return CacheSize(
         target_token=sum(site.kv_bytes for site in own),
         source_token=sum(site.kv_bytes for site in cross),
-        window=max(windows) - 1 if len(windows) == len(own) else None,
+        window=max(windows) - 1 if own and len(windows) == len(own) else None,
     )
 
 

@@ -8,12 +8,16 @@ from typing import Any, Literal, TypeVar, get_args
 from translator.errors import UserError
 
 Norm = Literal["pre", "post"]
-Positions = Literal["sinusoidal", "learned", "rotary"]
+Positions = Literal["sinusoidal", "sinusoidal_halves", "learned", "rotary", "none"]
+Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 Tying = Literal["all", "decoder", "none"]
 
 _Config = TypeVar("_Config")
 
-_SIZES = ("vocab_size", "d_model", "n_heads", "n_encoder_layers", "n_decoder_layers", "d_ff", "max_positions")
+_SIZES = ("vocab_size", "d_model", "n_heads", "d_ff", "max_positions")
+_DEPTHS = ("n_encoder_layers", "n_decoder_layers")
+_CHOICES = {"norm": Norm, "positions": Positions, "tie_embeddings": Tying, "activation": Activation}
+_SWITCHES = ("embedding_norm", "embedding_scale", "output_bias", "cross")
 _SITES = ("encoder_attention", "decoder_attention", "cross_attention")
 
 
@@ -28,6 +32,9 @@ class Site:
 @dataclass(frozen=True)
 class ModelConfig:
     """Everything that is needed to build the Transformer; the defaults are the `small` model's.
+
+    An encoder alone has no decoder layers; a decoder alone has neither encoder layers nor ``cross``. A decoder over
+    foreign vectors has no encoder layers either, and names their width as ``memory_dim``.
 
     Raises:
         UserError: values that do not fit together, or an unknown key, by name.
@@ -46,6 +53,13 @@ class ModelConfig:
     positions: Positions = "sinusoidal"
     tie_embeddings: Tying = "all"
     max_positions: int = 1024
+    activation: Activation = "relu"  # see `translator.model.layers.ACTIVATIONS`
+    norm_epsilon: float = 1e-5  # added to the variance in every norm (Ba 2016, 1607.06450); BERT has 1e-12
+    embedding_norm: bool = False  # LayerNorm on the embeddings, before dropout (Devlin 2019's released BERT)
+    embedding_scale: bool = True  # token vectors times sqrt(d_model) (Vaswani 2017, 3.4); BERT and GPT go without
+    output_bias: bool = False  # a number added to the logit of each piece (Marian's decoder_ff_logit_out_b)
+    cross: bool = True  # whether the decoder looks at a memory; without, it is GPT's (Radford 2018, 3.1)
+    memory_dim: int | None = None  # width of a memory that comes from elsewhere; None: the encoder's output
     encoder_attention: Site = field(default_factory=Site)
     decoder_attention: Site = field(default_factory=Site)
     cross_attention: Site = field(default_factory=Site)
@@ -55,12 +69,12 @@ class ModelConfig:
     eos_id: int = 3
 
     def __post_init__(self) -> None:
-        for name in _SIZES:
-            _check_whole("model", name, getattr(self, name))
+        for name in (*_SIZES, *_DEPTHS):
+            _check_whole("model", name, getattr(self, name), least=int(name in _SIZES))
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             if not 0.0 <= getattr(self, name) < 1.0:
                 raise UserError(f"model: {name} must be at least 0 and below 1, not {getattr(self, name)!r}")
-        for name, kind in (("norm", Norm), ("positions", Positions), ("tie_embeddings", Tying)):
+        for name, kind in _CHOICES.items():
             if getattr(self, name) not in get_args(kind):
                 raise UserError(
                     f"model: {name} must be one of {', '.join(get_args(kind))}, not {getattr(self, name)!r}"
@@ -69,7 +83,51 @@ class ModelConfig:
             value = getattr(self, name)
             if not _is_whole(value) or not 0 <= value < self.vocab_size:
                 raise UserError(f"model: {name} must be a whole number from 0 to {self.vocab_size - 1}, not {value!r}")
+        self._check_options()
+        self._check_stacks()
         self._check_heads()
+
+    def _check_options(self) -> None:
+        for name in _SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                raise UserError(f"model: {name} must be true or false, not {getattr(self, name)!r}")
+        epsilon = self.norm_epsilon
+        if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not 0.0 < epsilon < 1.0:
+            raise UserError(f"model: norm_epsilon must be a number above 0 and below 1, not {epsilon!r}")
+
+    def _check_stacks(self) -> None:
+        if self.memory_dim is not None:
+            _check_whole("model", "memory_dim", self.memory_dim)
+            if self.n_encoder_layers or not self.cross:
+                raise UserError(
+                    "model: memory_dim is the width of a memory from elsewhere; it goes with n_encoder_layers 0 and "
+                    "cross true"
+                )
+        if not self.n_encoder_layers and not self.n_decoder_layers:
+            raise UserError("model: n_encoder_layers and n_decoder_layers are both 0; give one of them a layer")
+        if self.n_encoder_layers and self.n_decoder_layers and not self.cross:
+            raise UserError(
+                "model: with cross false nothing reads the encoder; set n_encoder_layers to 0, or cross to true"
+            )
+
+    @property
+    def has_source(self) -> bool:
+        """Whether the model reads source ids."""
+        return self.n_encoder_layers > 0 or (self.cross and self.memory_dim is None)
+
+    @property
+    def has_target(self) -> bool:
+        """Whether the model writes: an encoder alone does not."""
+        return self.n_decoder_layers > 0
+
+    def check_translates(self) -> None:
+        """Raise UserError unless the model reads a source and writes a target."""
+        if not (self.has_source and self.has_target):
+            raise UserError(
+                "this model is no translator: it has "
+                + ("no decoder" if not self.has_target else "no source to look at")
+                + "; train one with n_decoder_layers of at least 1 and cross true"
+            )
 
     def _check_heads(self) -> None:
         if self.d_model % self.n_heads:
@@ -123,9 +181,9 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _check_whole(where: str, name: str, value: Any) -> None:
-    if not _is_whole(value) or value < 1:
-        raise UserError(f"{where}: {name} must be a whole number of at least 1, not {value!r}")
+def _check_whole(where: str, name: str, value: Any, least: int = 1) -> None:
+    if not _is_whole(value) or value < least:
+        raise UserError(f"{where}: {name} must be a whole number of at least {least}, not {value!r}")
 
 
 def _check_site(name: str, site: Site, n_heads: int) -> None:

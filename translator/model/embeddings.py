@@ -14,18 +14,20 @@ from translator.model.config import ModelConfig
 class Embeddings(nn.Module):
     """Token vectors times sqrt(d_model), plus positions, then dropout (Vaswani 2017, 3.4, 3.5 and 5.4).
 
-    Rotary positions are not added here: they turn queries and keys inside attention.
+    Without ``embedding_scale`` the vectors stand as they are; with ``embedding_norm`` the sum is normalised before
+    dropout. Rotary positions are not added here: they turn queries and keys inside attention.
     """
 
     def __init__(self, config: ModelConfig, tokens: nn.Embedding) -> None:
         super().__init__()
         self.tokens = tokens
-        self.scale = math.sqrt(config.d_model)
+        self.scale = math.sqrt(config.d_model) if config.embedding_scale else 1.0
         self.max_positions = config.max_positions
         self.kind = config.positions
         self.learned = nn.Embedding(config.max_positions, config.d_model) if config.positions == "learned" else None
         if self.learned is not None:
             nn.init.normal_(self.learned.weight, std=config.d_model**-0.5)
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon) if config.embedding_norm else nn.Identity()
         self.dropout = Dropout(config.dropout)
         # Not a buffer: it grows, and whatever copies or averages buffers expects fixed shapes.
         self._table = torch.empty(0, config.d_model)
@@ -36,22 +38,24 @@ class Embeddings(nn.Module):
         Raises:
             UserError: learned positions do not reach that far.
         """
-        x = self.tokens(ids) * self.scale
+        x = self.tokens(ids)
+        if self.scale != 1.0:
+            x = x * self.scale
         end = start + ids.shape[1]
         if self.learned is not None:
             if end > self.max_positions:
                 raise UserError(f"the model has {self.max_positions} learned positions; a sequence needs {end}")
             x = x + self.learned.weight[start:end]
-        elif self.kind == "sinusoidal":
+        elif self.kind in ("sinusoidal", "sinusoidal_halves"):
             x = x + self._sinusoids(end, x)[start:end]
-        dropped: Tensor = self.dropout(narrowed(x))
+        dropped: Tensor = self.dropout(narrowed(self.norm(x)))
         return dropped
 
     def _sinusoids(self, length: int, like: Tensor) -> Tensor:
         """The table, grown to ``length`` rows: sinusoidal positions have no end."""
         if len(self._table) < length or self._table.dtype != like.dtype or self._table.device != like.device:
             rows = max(length, 2 * len(self._table), 64)
-            self._table = sinusoids(rows, like.shape[-1]).to(like)
+            self._table = sinusoids(rows, like.shape[-1], halves=self.kind == "sinusoidal_halves").to(like)
         return self._table
 
 
@@ -61,18 +65,23 @@ def narrowed(x: Tensor) -> Tensor:
     return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
 
 
-def sinusoids(length: int, d_model: int) -> Tensor:
-    """PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos(same) (Vaswani 2017, 3.5) -> (length, D) float64."""
+def sinusoids(length: int, d_model: int, halves: bool = False) -> Tensor:
+    """PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos(same) (Vaswani 2017, 3.5) -> (length, D) float64.
+
+    In ``halves``, as Marian lays it out (Junczys-Dowmunt 2018, 1804.00344), all sines come first, then all cosines.
+    """
     position = torch.arange(length, dtype=torch.float64)[:, None]
     frequency = 10_000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     angle = position * frequency  # (length, ceil(D/2))
+    if halves:
+        return torch.cat((angle.sin(), angle.cos()), dim=-1)[:, :d_model]
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)[:, :d_model]
 
 
-def project_to_vocabulary(hidden: Tensor, weight: Tensor, impossible: Tensor) -> Tensor:
-    """Hidden (..., D) times the embeddings (V, D) -> logits (..., V).
+def project_to_vocabulary(hidden: Tensor, weight: Tensor, impossible: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Hidden (..., D) times the embeddings (V, D), plus a bias (V,) if there is one -> logits (..., V).
 
     The ids in ``impossible`` (padding, begin of sentence) get -inf before anything is normalised, so they have no
     probability in training, in forced scoring and in search alike.
     """
-    return F.linear(hidden, weight).index_fill(-1, impossible, float("-inf"))
+    return F.linear(hidden, weight, bias).index_fill(-1, impossible, float("-inf"))

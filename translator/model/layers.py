@@ -1,5 +1,8 @@
 """The blocks of the two stacks (Vaswani 2017, figure 1)."""
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -10,19 +13,28 @@ from translator.attention.multihead import CausalSelfAttention, CrossAttention, 
 from translator.attention.rules import everywhere, within
 from translator.model.config import ModelConfig
 
+#: What stands between the two matrices of the feed-forward network.
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,  # max(0, x) (Vaswani 2017, equation 2)
+    "gelu": F.gelu,  # x Phi(x), exact (Hendrycks 2016, 1606.08415, 2), as in BERT
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),  # its approximation by tanh (same place), as in GPT-2
+    "silu": F.silu,  # x sigmoid(x) (Elfwing 2017, 1702.03118); Marian calls it swish (Ramachandran 2017, 1710.05941)
+}
+
 
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 (Vaswani 2017, equation 2)."""
+    """FFN(x) = f(x W_1 + b_1) W_2 + b_2 with f one of `ACTIVATIONS` (Vaswani 2017, equation 2)."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
+        self.activation = config.activation
         self.up = nn.Linear(config.d_model, config.d_ff)
         self.down = nn.Linear(config.d_ff, config.d_model)
         self.dropout = Dropout(config.activation_dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """X (B, T, D) -> (B, T, D)."""
-        out: Tensor = self.down(self.dropout(F.relu(self.up(x))))
+        out: Tensor = self.down(self.dropout(ACTIVATIONS[self.activation](self.up(x))))
         return out
 
 
@@ -35,7 +47,7 @@ class Residual(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(config.d_model)
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
         self.dropout = Dropout(config.dropout)
         self.pre = config.norm == "pre"
 
@@ -76,7 +88,13 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Causal self-attention, cross-attention over the memory, then the feed-forward network."""
+    """Causal self-attention, cross-attention over the memory, then the feed-forward network.
+
+    Where the configuration says ``cross`` false there is no cross-attention and no memory: GPT's block (Radford 2018).
+    """
+
+    cross_attn: CrossAttention
+    cross_residual: Residual
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -89,19 +107,27 @@ class DecoderLayer(nn.Module):
             window=site.window,
             rotary=config.positions == "rotary",
         )
-        self.cross_attn = CrossAttention(
-            config.d_model,
-            config.n_heads,
-            n_kv_heads=config.cross_attention.n_kv_heads,
-            dropout=config.attention_dropout,
-        )
+        self.cross = config.cross
+        if self.cross:
+            self.cross_attn = CrossAttention(
+                config.d_model,
+                config.n_heads,
+                n_kv_heads=config.cross_attention.n_kv_heads,
+                memory_dim=config.memory_dim,
+                dropout=config.attention_dropout,
+            )
         self.feed_forward = FeedForward(config)
-        self.self_residual, self.cross_residual, self.ff_residual = (Residual(config) for _ in range(3))
+        self.self_residual = Residual(config)
+        if self.cross:
+            self.cross_residual = Residual(config)
+        self.ff_residual = Residual(config)
 
-    def forward(self, x: Tensor, past: KV | None, memory: KV, valid: Tensor) -> tuple[Tensor, KV]:
+    def forward(self, x: Tensor, past: KV | None, memory: KV | None, valid: Tensor) -> tuple[Tensor, KV]:
         """X (B*N, T, D) after ``past``, over memory (B, G, S, Dh), valid (B, S) -> (B*N, T, D) and the grown cache."""
         out, cache = self.self_attn(self.self_residual.before(x), past)
         x = self.self_residual.after(x, out)
-        x = self.cross_residual.after(x, self.cross_attn(self.cross_residual.before(x), memory, valid))
+        if self.cross:
+            assert memory is not None, "a decoder with cross-attention needs a memory: begin with start or start_from"
+            x = self.cross_residual.after(x, self.cross_attn(self.cross_residual.before(x), memory, valid))
         x = self.ff_residual.after(x, self.feed_forward(self.ff_residual.before(x)))
         return x, cache

@@ -12,7 +12,8 @@ class DecoderState:
     """The cache of B sentences with N rows (beams) each; rows of a sentence stand together.
 
     ``self_kv`` holds one entry a layer with B*N rows; ``cross_kv`` one entry a layer with B rows, shared by the rows
-    of a sentence; ``src_valid`` (B, S); ``length`` tokens have been read by every row.
+    of a sentence, and nothing without cross-attention; ``src_valid`` (B, S), S = 0 without a memory; ``length`` tokens
+    have been read by every row.
     """
 
     cross_kv: tuple[KV, ...]

@@ -17,6 +17,10 @@ class Transformer(nn.Module):
 
     Initialised with Xavier-uniform matrices (Glorot 2010), zero biases, and embeddings from N(0, 1/D), so that the
     scaled embeddings have unit variance and the first loss is near ln V.
+
+    Its configuration also makes of it an encoder alone, as BERT is (Devlin 2019, 1810.04805): `encode`; a decoder
+    alone, as GPT is (Radford 2018; Brown 2020, 2005.14165): `start_alone`, `extend`, `step`; or a decoder over vectors
+    from elsewhere: `start_from`. One stack has one `Embeddings`, under both names.
     """
 
     impossible: Tensor
@@ -25,18 +29,20 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         target_tokens = nn.Embedding(config.vocab_size, config.d_model)
-        shared = config.tie_embeddings == "all"
+        both = config.has_source and config.has_target
+        shared = config.tie_embeddings == "all" or not both
         source_tokens = target_tokens if shared else nn.Embedding(config.vocab_size, config.d_model)
         self.src_embeddings = Embeddings(config, source_tokens)
-        self.tgt_embeddings = Embeddings(config, target_tokens)
+        self.tgt_embeddings = Embeddings(config, target_tokens) if both else self.src_embeddings
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_decoder_layers))
-        final = config.norm == "pre"  # post-norm layers already end in a norm
-        self.encoder_norm = nn.LayerNorm(config.d_model) if final else nn.Identity()
-        self.decoder_norm = nn.LayerNorm(config.d_model) if final else nn.Identity()
+        self.encoder_norm = _final_norm(config) if config.has_source else nn.Identity()
+        self.decoder_norm = _final_norm(config) if config.has_target else nn.Identity()
         untied = config.tie_embeddings == "none"
         self.output = nn.Embedding(config.vocab_size, config.d_model) if untied else target_tokens
-        self.register_buffer("impossible", torch.tensor([config.pad_id, config.bos_id]), persistent=False)
+        self.output_bias = nn.Parameter(torch.zeros(config.vocab_size)) if config.output_bias else None
+        impossible = sorted({config.pad_id, config.bos_id})  # one piece may be both, as in Marian's models
+        self.register_buffer("impossible", torch.tensor(impossible), persistent=False)
         self._initialise()
 
     def _initialise(self) -> None:
@@ -56,13 +62,18 @@ class Transformer(nn.Module):
         return memory
 
     def start_from(self, memory: Tensor, src_valid: Tensor) -> DecoderState:
-        """Memory (B, S, D) -> the state before the first target token, one row a sentence."""
+        """Memory (B, S, D) or (B, S, memory_dim) -> the state before the first target token, one row a sentence."""
         cross_kv = tuple(layer.cross_attn.project_kv(memory) for layer in self.decoder)  # type: ignore[union-attr, operator]
         return DecoderState(cross_kv, src_valid, (None,) * len(self.decoder))
 
     def start(self, src_ids: Tensor, src_valid: Tensor) -> DecoderState:
         """Source ids (B, S) -> the state before the first target token, one row a sentence."""
         return self.start_from(self.encode(src_ids, src_valid), src_valid)
+
+    def start_alone(self, n_rows: int) -> DecoderState:
+        """The state before the first token of a decoder without cross-attention."""
+        nothing = torch.ones(n_rows, 0, dtype=torch.bool, device=self.impossible.device)
+        return DecoderState((), nothing, (None,) * len(self.decoder))
 
     def extend(self, ids: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Read ids (B*N, T) after what the state has read -> hidden (B*N, T, D) and the longer state.
@@ -71,7 +82,8 @@ class Transformer(nn.Module):
         """
         x = self.tgt_embeddings(ids, start=state.length)
         caches = []
-        for layer, past, memory in zip(self.decoder, state.self_kv, state.cross_kv, strict=True):
+        memories = state.cross_kv or (None,) * len(self.decoder)
+        for layer, past, memory in zip(self.decoder, state.self_kv, memories, strict=True):
             x, cache = layer(x, past, memory, state.src_valid)
             caches.append(cache)
         longer = DecoderState(state.cross_kv, state.src_valid, tuple(caches), state.length + ids.shape[1])
@@ -83,7 +95,7 @@ class Transformer(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden (..., D) -> logits (..., V); padding and begin-of-sentence are -inf."""
-        return project_to_vocabulary(hidden, self.output.weight, self.impossible)
+        return project_to_vocabulary(hidden, self.output.weight, self.impossible, self.output_bias)
 
     def forward(self, src_ids: Tensor, src_valid: Tensor, tgt_in: Tensor) -> Tensor:
         """Source (B, S), target input (B, T) -> logits (B, T, V)."""
@@ -93,3 +105,8 @@ class Transformer(nn.Module):
         """The newest token of every row (B*N,) -> log-probabilities of the next (B*N, V) in float32, and the state."""
         hidden, state = self.extend(last_ids[:, None], state)
         return torch.log_softmax(self.logits(hidden[:, 0]).float(), dim=-1), state
+
+
+def _final_norm(config: ModelConfig) -> nn.Module:
+    """What ends a stack: post-norm layers already end in a norm."""
+    return nn.LayerNorm(config.d_model, eps=config.norm_epsilon) if config.norm == "pre" else nn.Identity()

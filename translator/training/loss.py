@@ -7,6 +7,7 @@ eps/A on every other producible token (Szegedy 2016, 1512.00567, section 7; Vasw
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -17,14 +18,23 @@ CHUNK = 64
 
 
 def smoothed_cross_entropy(
-    hidden: Tensor, weight: Tensor, targets: Tensor, impossible: Tensor, smoothing: float
+    hidden: Tensor,
+    weight: Tensor,
+    targets: Tensor,
+    impossible: Tensor,
+    smoothing: float,
+    bias: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Hidden (M, D), output embeddings (V, D), targets (M,) -> (loss, nll), both summed over the M tokens, in nats.
+
+    A ``bias`` (V,) is added to all logits.
 
     Only real tokens are given, so padding can neither add to the loss nor dilute it. ``impossible`` ids get no
     probability and no smoothing mass. ``nll`` is without smoothing and carries no gradient. Under autocast the matrix
     products run in its type; everything else stays in float32 or better.
     """
+    if bias is not None:  # the weights of one more input, which is always 1
+        hidden, weight = F.pad(hidden, (0, 1), value=1.0), torch.cat((weight, bias[:, None]), dim=1)
     device = hidden.device.type
     products = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
     with torch.autocast(device, enabled=False):

@@ -82,7 +82,8 @@ class TranslationModule(LightningModule):
         hidden = self.model.decode(batch.tgt_in, memory, batch.src_valid)
         real = hidden[batch.tgt_valid]  # (M, D): padding takes no part in the costly vocabulary layer
         targets = batch.tgt_out[batch.tgt_valid]
-        return smoothed_cross_entropy(real, self.model.output.weight, targets, self.model.impossible, smoothing)
+        weight, bias = self.model.output.weight, self.model.output_bias
+        return smoothed_cross_entropy(real, weight, targets, self.model.impossible, smoothing, bias)
 
     def configure_gradient_clipping(
         self,

@@ -92,6 +92,7 @@ def prepare(settings: Mapping[str, Any], config: TrainingConfig, directory: RunD
     seed_everything(config.seed, verbose=False)
     model = Transformer(ModelConfig.from_dict(model_settings(settings, tokenizer)))
     logger.info("%d parameters, vocabulary of %d pieces", count_parameters(model), tokenizer.vocab_size)
+    model.config.check_translates()
     fixed = {"model": model.config.to_dict(), "data": data, "fingerprint": corpus.fingerprint}
     directory.claim({**settings, **fixed}, settings["resume"])
     languages = {"source": corpus.source_lang, "target": corpus.target_lang}
