@@ -9,7 +9,14 @@ from translator.attention.heads import attentions, closing, gated, prune
 from translator.errors import UserError
 from translator.model.transformer import Transformer
 
-SOME = {"encoder.0": [0, 1, 5], "encoder.1": [3], "decoder.0": [2], "decoder.1": [0, 4], "cross.0": [0, 1, 2], "cross.1": [5]}
+SOME = {
+    "encoder.0": [0, 1, 5],
+    "encoder.1": [3],
+    "decoder.0": [2],
+    "decoder.1": [0, 4],
+    "cross.0": [0, 1, 2],
+    "cross.1": [5],
+}
 ALL = list(range(H))
 CHOICES = {
     "some": SOME,

@@ -72,4 +72,9 @@ def test_spearman_by_hand():
 
 def test_tables_are_aligned():
     assert aligned([["head", "x"], ["a", "+1.50"], ["bb", "-"]]) == ["head      x", "a     +1.50", "bb        -"]
-    assert [number(None, 2), number(math.nan, 2), number(1.5, 1), number(1.5, 2, signed=True)] == ["-", "-", "1.5", "+1.50"]
+    assert [number(None, 2), number(math.nan, 2), number(1.5, 1), number(1.5, 2, signed=True)] == [
+        "-",
+        "-",
+        "1.5",
+        "+1.50",
+    ]

@@ -128,7 +128,14 @@ def test_the_curve_goes_from_the_whole_model_down(toy_translator: Translator) ->
     weights = {head: float(place) for place, head in enumerate(heads_of(study.model))}
     points = curve(study, weights)
     assert [point.kinds for point in points[::5]] == ["all", "enc.self", "dec.self", "dec.cross"]
-    assert [(point.kept, point.heads) for point in points[:6]] == [(24, 24), (19, 24), (14, 24), (10, 24), (5, 24), (8, 8)]
+    assert [(point.kept, point.heads) for point in points[:6]] == [
+        (24, 24),
+        (19, 24),
+        (14, 24),
+        (10, 24),
+        (5, 24),
+        (8, 8),
+    ]
     assert points[0].bleu == points[5].bleu == study.bleu() > points[4].bleu
     assert [point.parameters for point in points[:5]] == sorted((p.parameters for p in points[:5]), reverse=True)
     assert points[0].megabytes == pytest.approx(4e-6 * sum(p.numel() for p in study.model.parameters()))
@@ -168,7 +175,10 @@ def test_the_command_keeps_a_share_and_measures_the_curve(
 
 
 MISTAKES: list[tuple[list[str], str]] = [
-    (["--heads", "dec.cross.9:0", "--output", "n"], "dec.cross.9:0: there is no such layer; dec.cross has layers 0 to 1"),
+    (
+        ["--heads", "dec.cross.9:0", "--output", "n"],
+        "dec.cross.9:0: there is no such layer; dec.cross has layers 0 to 1",
+    ),
     (["--heads", "dec.cross.1:7", "--output", "n"], "dec.cross.1:7: there is no such head"),
     (["--heads", "layer3", "--output", "n"], "'layer3' names no heads"),
     (["--keep", "0", "--output", "n"], "must be above 0 and at most 1, not 0"),

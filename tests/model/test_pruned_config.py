@@ -22,7 +22,9 @@ def test_a_whole_model_is_told_as_it_was_before_heads_could_be_pruned():
 
 @pytest.mark.parametrize("site", ["encoder.1", "decoder.2", "cross.2", "cross.-1", "cross.01", "cross", "x.0", ".0", 3])
 def test_a_site_must_be_there(site):
-    with pytest.raises(UserError, match=r"pruned_heads: there is no attention .*; there are encoder.0 to encoder.0, dec"):
+    with pytest.raises(
+        UserError, match=r"pruned_heads: there is no attention .*; there are encoder.0 to encoder.0, dec"
+    ):
         ModelConfig.from_dict({**SIZES, "pruned_heads": {site: [0]}})
 
 

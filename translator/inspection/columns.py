@@ -1,5 +1,6 @@
 """Rows of text as lines with aligned columns."""
 
+import math
 from collections.abc import Sequence
 
 
@@ -18,6 +19,6 @@ def aligned(rows: Sequence[Sequence[str]], *, right: bool = True) -> list[str]:
 
 def number(value: float | None, digits: int, *, signed: bool = False) -> str:
     """A number with so many decimals; - for one that does not exist (None or NaN)."""
-    if value is None or value != value:
+    if value is None or math.isnan(value):
         return "-"
     return f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"

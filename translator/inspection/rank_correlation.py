@@ -1,6 +1,5 @@
 """Spearman's rank correlation, many rows at once."""
 
-import torch
 from torch import Tensor
 
 

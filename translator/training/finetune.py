@@ -6,8 +6,8 @@ from typing import Any
 from translator.checkpoint import Bundle, read_json
 from translator.errors import UserError
 from translator.options import at_least
-from translator.training.rundir import RunDirectory
 from translator.training.run import train
+from translator.training.rundir import RunDirectory
 
 #: Share of the first training's peak learning rate: the weights are near an optimum already, and are to stay there.
 LR_SHARE = 0.25

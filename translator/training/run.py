@@ -139,9 +139,7 @@ def _fit(trainer: Trainer, run: Run) -> None:
         ) from error
 
 
-def _tokenizer(
-    corpus: Corpus, settings: Mapping[str, Any], directory: RunDirectory, start: Bundle | None
-) -> Tokenizer:
+def _tokenizer(corpus: Corpus, settings: Mapping[str, Any], directory: RunDirectory, start: Bundle | None) -> Tokenizer:
     """The run's own if it is resumed, that of the weights to start from, the user's, else one trained on both sides."""
     if directory.has_tokenizer():
         return Tokenizer.load(directory.path / TOKENIZER, **read_config(directory.path)["tokenizer"])
