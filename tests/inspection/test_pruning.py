@@ -119,7 +119,7 @@ def test_the_place_of_alignments_moves_with_its_heads(flat_bundle: Path, tmp_pat
 def test_alignments_are_read_where_heads_are_left() -> None:
     assert choose_reading([2, 4, 0, 4], None, None, None) == Reading(1, (0, 1, 2, 3))
     for layer, counts in ((2, [2, 4, 0, 4]), (None, [0, 0])):
-        with pytest.raises(UserError, match="all cross-attention heads of decoder layer . have been pruned"):
+        with pytest.raises(UserError, match=r"all cross-attention heads of decoder layer . have been pruned"):
             choose_reading(counts, layer, None, None)
 
 
@@ -128,14 +128,7 @@ def test_the_curve_goes_from_the_whole_model_down(toy_translator: Translator) ->
     weights = {head: float(place) for place, head in enumerate(heads_of(study.model))}
     points = curve(study, weights)
     assert [point.kinds for point in points[::5]] == ["all", "enc.self", "dec.self", "dec.cross"]
-    assert [(point.kept, point.heads) for point in points[:6]] == [
-        (24, 24),
-        (19, 24),
-        (14, 24),
-        (10, 24),
-        (5, 24),
-        (8, 8),
-    ]
+    assert [point.kept for point in points[:10]] == [24, 19, 14, 10, 5, 8, 6, 5, 3, 2]
     assert points[0].bleu == points[5].bleu == study.bleu() > points[4].bleu
     assert [point.parameters for point in points[:5]] == sorted((p.parameters for p in points[:5]), reverse=True)
     assert points[0].megabytes == pytest.approx(4e-6 * sum(p.numel() for p in study.model.parameters()))
@@ -153,7 +146,7 @@ def test_the_command_removes_what_it_is_told(flat_bundle: Path, tmp_path: Path) 
     assert result.returncode == 0, result.stderr
     assert "no head is left in encoder.0" in result.stderr
     assert result.stdout.splitlines()[0] == "removed     enc.self.0:0,1,2,3 dec.cross.1:2"
-    assert result.stdout.splitlines()[1:] and "heads       19 of 24" in result.stdout
+    assert "heads       19 of 24" in result.stdout
     assert Translator.load(tmp_path / "small").translate(["ko ba"])[0].tokens is not None
 
 
@@ -262,5 +255,5 @@ def test_training_starts_from_a_pruned_bundle_and_resumes(trained: tuple[Path, d
     longer = {**more, "trainer": {**more["trainer"], "max_epochs": 2}, "resume": "auto"}
     assert train(longer)["epochs"] == 2
     assert load_bundle(folder / "more").model.config == start.config
-    with pytest.raises(UserError, match="cannot resume .*more: model was"):
+    with pytest.raises(UserError, match=r"cannot resume .*more: model was"):
         train({**longer, "trainer": {**more["trainer"], "max_epochs": 3}, "init_from": None})
