@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from translator.arguments import OneLineParser
 from translator.errors import UserError
+from translator.options import at_least
 from translator.streams import LineWriter, say
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def _check(found: argparse.Namespace) -> None:
         raise UserError("--kind and --per-kind say what --keep is a share of: they need --keep")
     if found.curve and found.finetune is not None:
         raise UserError("--curve trains nothing: leave --finetune out, or prune with --keep")
+    if found.finetune is not None:
+        at_least("--finetune", found.finetune, 1)
 
 
 def _prune(found: argparse.Namespace) -> list[str]:

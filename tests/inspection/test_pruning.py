@@ -10,23 +10,20 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
-import torch
 
 from tests import toy
-from tests.training.runs import settings_for
 from translator.checkpoint import Bundle, load_bundle, read_config, write_json
 from translator.data.parallel import ParallelText
 from translator.errors import UserError
 from translator.inference import Translator
+from translator.inspection import pruning
 from translator.inspection.head_names import Head, heads_of
 from translator.inspection.pruning import curve, curve_lines, least_important, prune_bundle, save_pruned
 from translator.inspection.study import Study
 from translator.inspection.summary import describe
 from translator.reading import Reading, choose_reading
-from translator.training.run import train
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = toy.sentences(7, seed=3, longest=4)
@@ -49,6 +46,12 @@ def level() -> Iterator[None]:
     before = logger.level
     yield
     logger.setLevel(before)
+
+
+@pytest.fixture
+def one_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Speed is not what is tested."""
+    monkeypatch.setattr(pruning, "ROUNDS", 1)
 
 
 @pytest.fixture
@@ -123,7 +126,7 @@ def test_alignments_are_read_where_heads_are_left() -> None:
             choose_reading(counts, layer, None, None)
 
 
-def test_the_curve_goes_from_the_whole_model_down(toy_translator: Translator) -> None:
+def test_the_curve_goes_from_the_whole_model_down(toy_translator: Translator, one_round: None) -> None:
     study = Study(toy_translator, ParallelText(SOURCES, [toy.expected(line) for line in SOURCES]))
     weights = {head: float(place) for place, head in enumerate(heads_of(study.model))}
     points = curve(study, weights)
@@ -151,8 +154,9 @@ def test_the_command_removes_what_it_is_told(flat_bundle: Path, tmp_path: Path) 
 
 
 def test_the_command_keeps_a_share_and_measures_the_curve(
-    script: ModuleType, flat_bundle: Path, tmp_path: Path, files: list[str], capfd: pytest.CaptureFixture[str]
-) -> None:
+    script: ModuleType, flat_bundle: Path, tmp_path: Path, files: list[str], capfd: pytest.CaptureFixture[str],
+    one_round: None,
+) -> None:  # fmt: skip
     small, data = tmp_path / "small", ["--data", *files, "--limit", "3"]
     assert script.main([str(flat_bundle), "--keep", "0.5", "--kind", "dec.cross", "--output", str(small), *data]) == 0
     assert "heads       20 of 24" in capfd.readouterr().out
@@ -186,7 +190,7 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["--output", "n"], "one of the arguments --heads --keep --curve is required"),
     (["--heads", "enc.self.0:0", "--output", "."], ". exists and is never overwritten"),
     (["--heads", "enc.self.0:0", "--output", "n", "--finetune", "1"], "training/settings.json is missing"),
-    (["--heads", "enc.self.0:0", "--output", "n", "--finetune", "0"], "finetune must be at least 1, not 0"),
+    (["--heads", "enc.self.0:0", "--output", "n", "--finetune", "0"], "--finetune must be at least 1, not 0"),
 ]
 
 
@@ -220,40 +224,3 @@ def test_the_heads_of_a_checkpoint_are_reported(
     assert len(json.loads((tmp_path / "h.json").read_text(encoding="utf-8"))["heads"]) == 24
     assert inspect.main([str(flat_bundle), "heads"]) == 2
     assert "name files by --data SOURCE TARGET" in capfd.readouterr().err
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("trained")
-    settings = settings_for(folder, "trainer.max_epochs=1", "batch.max_tokens=500")
-    train(settings)
-    return folder, settings
-
-
-def test_a_pruned_bundle_is_trained_on_with_its_corpus(
-    script: ModuleType, trained: tuple[Path, dict[str, Any]], capfd: pytest.CaptureFixture[str]
-) -> None:
-    folder, _ = trained
-    heads = ["--heads", "dec.cross.0:1", "--heads", "dec.self.0:0,1"]
-    output = folder / "small"
-    assert script.main([str(folder / "run"), *heads, "--output", str(output), "--finetune", "1"]) == 0
-    assert json.loads(capfd.readouterr().out.splitlines()[-1].split(maxsplit=1)[1])["epochs"] == 1
-    assert load_bundle(output).model.config.pruned_heads == {"cross.0": [1], "decoder.0": [0, 1]}
-    assert (output / "metrics.json").is_file()
-
-
-def test_training_starts_from_a_pruned_bundle_and_resumes(trained: tuple[Path, dict[str, Any]]) -> None:
-    folder, settings = trained
-    save_pruned(pruned(folder / "run", Head("encoder", 0, 0), Head("encoder", 0, 1)), folder / "start")
-    more = {**settings, "name": "more", "init_from": str(folder / "start"), "seed": 5}
-    still = {**more, "name": "still", "optimizer": {**settings["optimizer"], "lr": 1e-12}}
-    train(still)
-    start, unmoved = (load_bundle(folder / name).model for name in ("start", "still"))
-    for before, after in zip(start.parameters(), unmoved.parameters(), strict=True):
-        torch.testing.assert_close(before, after, rtol=0, atol=1e-6)
-    train(more)
-    longer = {**more, "trainer": {**more["trainer"], "max_epochs": 2}, "resume": "auto"}
-    assert train(longer)["epochs"] == 2
-    assert load_bundle(folder / "more").model.config == start.config
-    with pytest.raises(UserError, match=r"cannot resume .*more: model was"):
-        train({**longer, "trainer": {**more["trainer"], "max_epochs": 3}, "init_from": None})

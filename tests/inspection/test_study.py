@@ -39,7 +39,7 @@ def study(toy_tokenizer: Tokenizer) -> Study:
 def test_the_loss_is_the_sum_of_what_scoring_says(study: Study) -> None:
     scores = study.translator.score(TEXT.sources, TEXT.targets)
     pieces = sum(len(study.translator.tokenizer.encode(line)) + 1 for line in TEXT.targets)
-    assert study.loss() == pytest.approx(-sum(scores) / pieces, rel=1e-6)
+    assert study.loss() == pytest.approx(-sum(scores) / pieces, rel=1e-5)  # scores are float32
 
 
 def test_importance_is_the_slope_of_each_pairs_loss(study: Study) -> None:
@@ -121,7 +121,7 @@ def test_weights_between_words_are_those_that_alignments_are_read_from(study: St
 
 
 def test_the_report_tells_of_every_head(study: Study) -> None:
-    made = report(study, explained=3)
+    made = report(study, explained=4)
     assert list(made.figures) == heads_of(study.model)
     assert all(set(of_head) <= {column.key for column in COLUMNS} for of_head in made.figures.values())
     for head in (Head("encoder", 0, 2), Head("cross", 0, 3)):

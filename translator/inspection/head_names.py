@@ -36,7 +36,7 @@ class Head(NamedTuple):
 
 def heads_of(model: nn.Module) -> list[Head]:
     """All heads that are there: the encoder's, then the decoder's two kinds, first layer first."""
-    found = []
+    found: list[Head] = []
     for site, attention in attentions(model).items():
         kind, _, layer = site.partition(".")
         found += [Head(kind, int(layer), number) for number in attention.kept]

@@ -138,7 +138,8 @@ def report(study: Study, explained: int) -> HeadReport:
 
 def removal(study: Study, loss: float, bleu: float) -> dict[Head, dict[str, float]]:
     """What happens to the loss and to BLEU when one head alone is closed, against what they are with all."""
-    heads, found = heads_of(study.model), {}
+    heads = heads_of(study.model)
+    found = {}
     for count, head in enumerate(heads, 1):
         with gated(study.model, closing(study.model, by_site([head]))):
             found[head] = {"loss_change": study.loss() - loss, "bleu_change": study.bleu() - bleu}

@@ -5,7 +5,6 @@ from typing import Any
 
 from translator.checkpoint import Bundle, read_json
 from translator.errors import UserError
-from translator.options import at_least
 from translator.training.run import train
 from translator.training.rundir import RunDirectory
 
@@ -19,12 +18,11 @@ def finetune(start: Bundle, trained_in: Path, output: Path, epochs: int) -> dict
     """Train ``start`` for some epochs as the run in ``trained_in`` was trained; the bundle is written to ``output``.
 
     Settings are those of that run, but for the length, a quarter of its peak learning rate and a short warm-up.
-    Returns the figures that `train` returns.
+    It can be resumed as any run, with init_from=OUTPUT. Returns the figures that `train` returns.
 
     Raises:
         UserError: that folder does not say how it was trained, or as `train`.
     """
-    at_least("finetune", epochs, 1)
     path = RunDirectory(trained_in).settings
     if not path.is_file():
         raise UserError(
@@ -41,6 +39,6 @@ def finetune(start: Bundle, trained_in: Path, output: Path, epochs: int) -> dict
         "name": output.name,
         "variant": None,
         "resume": None,
-        "init_from": str(trained_in),
+        "init_from": str(output),  # what a resumed run begins with
     }
     return train({**settings, **changed}, start)
