@@ -32,7 +32,7 @@ def draw_heads(report: HeadReport, path: str | Path) -> None:
     for row, kind in zip(grid, kinds, strict=False):
         for axes, key in zip(row, _SHOWN, strict=True):
             cells = _cells(report, kind, key, layers, heads)
-            image = axes.imshow(cells, cmap="RdYlBu_r" if columns[key].signed else "Blues", aspect="auto")
+            image = axes.imshow(cells, aspect="auto", **_colours(cells, signed=columns[key].signed))
             axes.figure.colorbar(image, ax=axes, shrink=0.8)
             axes.set_title(f"{NAMES[kind]}: {key.replace('_', ' ')}", fontsize=9)
             axes.set_xlabel("head", fontsize=8)
@@ -61,6 +61,12 @@ def draw_curve(points: Sequence[Point], path: str | Path) -> None:
         axes.set_ylabel(title)
         axes.legend(fontsize=8)
     save(figure, Path(path))
+
+
+def _colours(cells: list[list[float]], *, signed: bool) -> dict[str, Any]:
+    """White is 0; losses are red."""
+    most = max((abs(cell) for row in cells for cell in row if not math.isnan(cell)), default=0.0) or 1.0
+    return {"cmap": "RdBu", "vmin": -most, "vmax": most} if signed else {"cmap": "Blues", "vmin": 0.0, "vmax": most}
 
 
 def _cells(report: HeadReport, kind: str, key: str, layers: int, heads: int) -> list[list[float]]:
