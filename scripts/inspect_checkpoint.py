@@ -57,7 +57,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_heads(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_heads(commands: "argparse._SubParsersAction[OneLineParser]") -> None:
     heads = commands.add_parser("heads", help="what each head is worth and looks at", allow_abbrev=False)
     heads.set_defaults(look=report_heads)
     heads.add_argument("--data", nargs=2, metavar=("SOURCE", "TARGET"), help="pairs to look at (the bundle's own)")

@@ -131,6 +131,6 @@ def _keep_columns(linear: nn.Linear, columns: Tensor) -> None:
     linear.in_features = len(columns)
 
 
-def _part(parameter: nn.Parameter, dim: int, kept: Tensor) -> nn.Parameter:
+def _part(parameter: Tensor, dim: int, kept: Tensor) -> nn.Parameter:
     chosen = parameter.index_select(dim, kept.to(parameter.device))
     return nn.Parameter(chosen, requires_grad=parameter.requires_grad)

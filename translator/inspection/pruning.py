@@ -120,7 +120,7 @@ def curve(study: Study, importance: Mapping[Head, float]) -> list[Point]:
     groups = {"all": tuple(NAMES), **{name: (kind,) for kind, name in NAMES.items()}}
     groups = {name: kinds for name, kinds in groups.items() if any(head.kind in kinds for head in importance)}
     study.translate()  # the first decoding is slower than all others
-    points = []
+    points: list[Point] = []
     for name, kinds in groups.items():
         heads = sum(head.kind in kinds for head in importance)
         for share in SHARES:
