@@ -215,7 +215,7 @@ def test_the_heads_of_a_checkpoint_are_reported(
     assert spec.loader is not None
     inspect = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(inspect)
-    command = [str(flat_bundle), "heads", "--data", *files, "--limit", "2", "--explain", "2"]
+    command = [str(flat_bundle), "heads", "--data", *files, "--limit", "1", "--explain", "1"]
     outputs = ["--png", str(tmp_path / "h.png"), "--json", str(tmp_path / "h.json")]
     assert inspect.main([*command, *outputs]) == 0
     out = capfd.readouterr().out
