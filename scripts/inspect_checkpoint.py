@@ -2,6 +2,7 @@
 
 python scripts/inspect_checkpoint.py DIR                     parameters, settings, attention, scores
 python scripts/inspect_checkpoint.py DIR align --source S    cross-attention for a sentence and its translation
+python scripts/inspect_checkpoint.py DIR heads               what each attention head is worth and looks at
 """
 
 import argparse
@@ -52,7 +53,19 @@ def build_parser() -> argparse.ArgumentParser:
     align.add_argument("--heads", type=_heads, metavar="0,3|mean|best", help="heads to average (the best, or all)")
     align.add_argument("--png", metavar="F", help="draw all layers and heads")
     align.add_argument("--json", metavar="F", help="write all weights; - is stdout, in place of the heat map")
+    _add_heads(commands)
     return parser
+
+
+def _add_heads(commands: "argparse._SubParsersAction[OneLineParser]") -> None:
+    heads = commands.add_parser("heads", help="what each head is worth and looks at", allow_abbrev=False)
+    heads.set_defaults(look=report_heads)
+    heads.add_argument("--data", nargs=2, metavar=("SOURCE", "TARGET"), help="pairs to look at (the bundle's own)")
+    heads.add_argument("--split", default="valid", help="which part of the bundle's own data (valid)")
+    heads.add_argument("--limit", type=int, default=200, metavar="N", help="the first N pairs (200); decoded per head")
+    heads.add_argument("--explain", type=int, default=20, metavar="N", help="test weights as explanations on N (20)")
+    heads.add_argument("--png", metavar="F", help="draw importance, loss of BLEU, entropy and likeness")
+    heads.add_argument("--json", metavar="F", help="write all figures; - is stdout, in place of the table")
 
 
 def describe_bundle(found: argparse.Namespace) -> list[str]:
@@ -91,6 +104,29 @@ def show_attention(found: argparse.Namespace) -> list[str]:
         "",
         *heatmap(pair.mean(), pair.target_pieces, pair.source_pieces, shutil.get_terminal_size().columns),
     ]
+
+
+def report_heads(found: argparse.Namespace) -> list[str]:
+    """A table of all heads, and the files that were asked for; progress goes to stderr."""
+    from translator.checkpoint import read_config
+    from translator.inference import Translator
+    from translator.inspection.head_report import report
+    from translator.inspection.study import Study, load_text
+
+    logging.getLogger("translator").setLevel(logging.INFO)
+    translator = Translator.load(found.directory, device="cpu")
+    text = load_text(read_config(found.directory), found.directory, found.data, found.split, found.limit)
+    made = report(Study(translator, text), found.explain)
+    if found.png:
+        from translator.inspection.head_plots import draw_heads
+
+        draw_heads(made, found.png)
+    if found.json:
+        values = json.dumps(made.to_dict(), ensure_ascii=False)
+        if found.json == "-":
+            return [values]
+        LineWriter(found.json).write([values])
+    return made.lines()
 
 
 def _heads(text: str) -> str | tuple[int, ...]:

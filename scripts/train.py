@@ -11,7 +11,7 @@ from hydra_command import run
 
 PATH_KEYS = (
     "name", "checkpoints", "data.root", "data.train", "data.valid", "data.test", "data.path", "data.name",
-    "tokenizer.model",
+    "tokenizer.model", "init_from",
 )  # fmt: skip
 
 

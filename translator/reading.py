@@ -35,13 +35,22 @@ def choose_reading(
         raise UserError("this model stores no best heads for alignments; use mean or numbers such as 0,3")
     if best is not None and (heads == "best" or heads is None) and layer in (None, best.layer):
         layer, heads = best.layer, best.heads
-    layer = len(heads_of_layers) // 2 if layer is None else layer
+    layer = _middle(heads_of_layers) if layer is None else layer
     if not 0 <= layer < len(heads_of_layers):
         raise UserError(f"there is no decoder layer {layer}; layers go from 0 to {len(heads_of_layers) - 1}")
     n_heads = heads_of_layers[layer]
+    if n_heads == 0:
+        raise UserError(f"all cross-attention heads of decoder layer {layer} have been pruned: choose another layer")
     if heads is None or isinstance(heads, str):
         return Reading(layer, tuple(range(n_heads)))
     for head in heads:
         if not 0 <= head < n_heads:
             raise UserError(f"decoder layer {layer} has no head {head}; heads go from 0 to {n_heads - 1}")
     return Reading(layer, heads)
+
+
+def _middle(heads_of_layers: Sequence[int]) -> int:
+    """The middle layer, rounded up, or the nearest to it that has heads left."""
+    middle = len(heads_of_layers) // 2
+    with_heads = [layer for layer, heads in enumerate(heads_of_layers) if heads]
+    return min(with_heads, key=lambda layer: abs(layer - middle), default=middle)

@@ -58,17 +58,21 @@ class MultiHeadAttention(nn.Module):
         self.out_proj = nn.Linear(n_heads * self.head_dim, d_model)
         index = torch.arange(n_heads) // (n_heads // n_kv_heads)  # MHA 0123, GQA 0011, MQA 0000
         self.register_buffer("head_to_kv", index, persistent=False)
+        #: The numbers that the heads had before any was pruned; see `prune`.
+        self.kept = tuple(range(n_heads))
+        #: Multipliers of the heads' outputs, (H,) or one line a row (B, H); None is 1 for all. See `gated`.
+        self.gates: Tensor | None = None
         #: Called with the per-head weights (B, H, Q, K), before dropout, when somebody listens; see `capture`.
         self.on_weights: Callable[[Tensor], None] | None = None
 
     def project_q(self, x: Tensor) -> Tensor:
         """Queries of x (B, T, D) -> (B, H, T, Dh)."""
-        return _split_heads(self.q_proj(x), self.n_heads)
+        return _split_heads(self.q_proj(x), self.n_heads, self.head_dim)
 
     def project_kv(self, x: Tensor, start: int = 0) -> KV:
         """Keys and values of x (B, T, D), whose first column stands at position ``start`` -> (B, G, T, Dh) each."""
-        k = _split_heads(self.k_proj(x), self.n_kv_heads)
-        v = _split_heads(self.v_proj(x), self.n_kv_heads)
+        k = _split_heads(self.k_proj(x), self.n_kv_heads, self.head_dim)
+        v = _split_heads(self.v_proj(x), self.n_kv_heads, self.head_dim)
         return KV(k, v, start)
 
     def attend(self, q: Tensor, kv: KV, visible: Tensor | None) -> Tensor:
@@ -77,12 +81,14 @@ class MultiHeadAttention(nn.Module):
         if self.n_kv_heads != self.n_heads:
             k, v = k.index_select(1, self.head_to_kv), v.index_select(1, self.head_to_kv)  # (B, H, K, Dh)
         dropout_p = self.dropout if self.training else 0.0
-        if self.on_weights is None and not prefers_explicit(q):
+        if self.on_weights is None and self.n_heads and not prefers_explicit(q):
             heads = attend_fused(q, k, v, visible, dropout_p)
         else:
             heads, weights = attend_explicit(q, k, v, visible, dropout_p)
             if self.on_weights is not None:
                 self.on_weights(weights)
+        if self.gates is not None:
+            heads = heads * self.gates[..., None, None]
         merged: Tensor = self.out_proj(heads.transpose(1, 2).flatten(2))  # (B, Q, D)
         return merged
 
@@ -154,6 +160,6 @@ class CrossAttention(MultiHeadAttention):
         return self.attend(self.project_q(folded), memory, visible).reshape(x.shape)
 
 
-def _split_heads(x: Tensor, n_heads: int) -> Tensor:
+def _split_heads(x: Tensor, n_heads: int, head_dim: int) -> Tensor:
     """(B, T, H*Dh) -> (B, H, T, Dh)."""
-    return x.view(*x.shape[:-1], n_heads, -1).transpose(1, 2)
+    return x.view(*x.shape[:-1], n_heads, head_dim).transpose(1, 2)

@@ -1,4 +1,4 @@
-"""Pictures of attention. The only place that imports matplotlib, through its object interface: no global state."""
+"""Pictures of attention. Matplotlib is imported here and in `head_plots` alone, without its global state."""
 
 import logging
 import warnings
@@ -40,7 +40,7 @@ def draw_attention(attention: PairAttention, path: str | Path) -> None:
         halves: Any = figure.subfigures(2, 1, height_ratios=[above[1], below[1]])
         _draw_mean(halves[0].subplots(), attention, fontsize=min(9.0, cell * 72 * 0.45))
         _draw_grid(halves[1].subplots(n_layers, n_heads, squeeze=False), attention.layers)
-        _save(figure, Path(path))
+        save(figure, Path(path))
 
 
 def draw_comparison(figures: Sequence[Mapping[str, Any]], path: str | Path) -> None:
@@ -114,7 +114,8 @@ def _draw_grid(grid: Any, layers: Sequence[Any]) -> None:
             axes.set_title(f"layer {layer}, head {head}", fontsize=7)
 
 
-def _save(figure: Any, path: Path) -> None:
+def save(figure: Any, path: Path) -> None:
+    """Write a figure as PNG. Raises UserError where the file cannot be written."""
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing")  # already told, in one line

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -40,6 +40,7 @@ class AttentionSite:
     n_kv_heads: int
     head_dim: int
     window: int | None
+    pruned: tuple[int, ...] = ()  # heads that have been removed, by original number
 
     @property
     def kv_bytes(self) -> int:
@@ -67,10 +68,24 @@ def parameters_by_part(model: Transformer) -> dict[str, int]:
 def attention_sites(model: nn.Module) -> list[AttentionSite]:
     """All attention sublayers: the encoder's, then the decoder's two kinds, first layer first."""
     return [
-        AttentionSite(name, layer, module.n_heads, module.n_kv_heads, module.head_dim, getattr(module, "window", None))
+        AttentionSite(
+            name,
+            layer,
+            module.n_heads,
+            module.n_kv_heads,
+            module.head_dim,
+            getattr(module, "window", None),
+            _pruned(module),
+        )
         for kind, name in _KINDS.items()
         for layer, module in enumerate(m for m in model.modules() if isinstance(m, kind))
     ]
+
+
+def _pruned(attention: MultiHeadAttention) -> tuple[int, ...]:
+    """Numbers of the heads that have been removed."""
+    once = attention.out_proj.out_features // attention.head_dim
+    return tuple(number for number in range(once) if number not in attention.kept)
 
 
 def cache_size(sites: list[AttentionSite]) -> CacheSize:
@@ -118,10 +133,12 @@ def _part(name: str, tying: str) -> str:
 
 def _site_rows(sites: list[AttentionSite]) -> Iterator[Row]:
     """A row for each run of layers that are alike."""
-    for _, alike in groupby(sites, key=lambda site: (site.kind, site.n_heads, site.n_kv_heads, site.window)):
+    for _, alike in groupby(sites, key=lambda site: replace(site, layer=0)):
         first, *others = alike
         layers = f"layers {first.layer} to {others[-1].layer}" if others else f"layer {first.layer}"
         heads = f"{first.n_heads} heads of {first.head_dim}"
+        if first.pruned:
+            heads += f", without {', '.join(map(str, first.pruned))}"
         window = "sees all it may" if first.window is None else f"window {first.window}"
         yield first.kind, layers, heads, f"{first.n_kv_heads} for keys and values", window
 

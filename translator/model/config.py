@@ -1,7 +1,7 @@
 """What a model is: plain frozen values that travel with the weights. Standard library only."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any, Literal, TypeVar, get_args
 
@@ -63,6 +63,8 @@ class ModelConfig:
     encoder_attention: Site = field(default_factory=Site)
     decoder_attention: Site = field(default_factory=Site)
     cross_attention: Site = field(default_factory=Site)
+    #: Heads that have been removed, by their original numbers: {"encoder.0": [1, 3], "decoder.2": [0], "cross.3": [5]}.
+    pruned_heads: dict[str, list[int]] = field(default_factory=dict)
     pad_id: int = 0
     unk_id: int = 1
     bos_id: int = 2
@@ -86,6 +88,7 @@ class ModelConfig:
         self._check_options()
         self._check_stacks()
         self._check_heads()
+        self._check_pruned_heads()
 
     def _check_options(self) -> None:
         for name in _SWITCHES:
@@ -142,6 +145,25 @@ class ModelConfig:
                 "cross_attention: a window has no meaning between two sentences; set window for self-attention only"
             )
 
+    def _check_pruned_heads(self) -> None:
+        layers = {"encoder": self.n_encoder_layers, "decoder": self.n_decoder_layers, "cross": self.n_decoder_layers}
+        for site, heads in _mapping(self.pruned_heads, "pruned_heads").items():
+            kind, _, layer = str(site).partition(".")
+            if layer not in map(str, range(layers.get(kind, 0))):
+                last = ", ".join(f"{name}.0 to {name}.{n - 1}" for name, n in layers.items())
+                raise UserError(f"pruned_heads: there is no attention {site!r}; there are {last}")
+            if not _are_numbers(heads, self.n_heads):
+                raise UserError(
+                    f"pruned_heads: {site} must hold different whole numbers from 0 to {self.n_heads - 1} "
+                    f"in ascending order, not {heads!r}"
+                )
+
+    def without_heads(self, heads: Mapping[str, Collection[int]]) -> "ModelConfig":
+        """The same with more heads removed; those that have gone before stay so."""
+        sites = sorted({*self.pruned_heads, *heads})
+        gone = {site: sorted({*self.pruned_heads.get(site, ()), *heads.get(site, ())}) for site in sites}
+        return replace(self, pruned_heads={site: numbers for site, numbers in gone.items() if numbers})
+
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "ModelConfig":
         """Build from plain values as `to_dict` gives them."""
@@ -152,8 +174,11 @@ class ModelConfig:
         return from_dict(cls, values, "model")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return asdict(self)
+        """Plain values, ready for JSON; ``pruned_heads`` stands there only where there are any."""
+        values = asdict(self)
+        if not self.pruned_heads:
+            del values["pruned_heads"]
+        return values
 
 
 def from_dict(kind: type[_Config], values: Mapping[str, Any], where: str) -> _Config:
@@ -179,6 +204,13 @@ def _mapping(values: Any, where: str) -> Mapping[str, Any]:
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _are_numbers(values: Any, end: int) -> bool:
+    """Whether these are different whole numbers from 0 to below ``end``, in ascending order."""
+    if not isinstance(values, list) or not all(_is_whole(value) and 0 <= value < end for value in values):
+        return False
+    return values == sorted(set(values))
 
 
 def _check_whole(where: str, name: str, value: Any, least: int = 1) -> None:

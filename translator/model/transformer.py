@@ -3,9 +3,12 @@
 Letters: B sentences, N rows (beams) a sentence, S source length, T target length, D d_model, V vocabulary.
 """
 
+from collections.abc import Collection, Mapping
+
 import torch
 from torch import Tensor, nn
 
+from translator.attention.heads import prune
 from translator.model.config import ModelConfig
 from translator.model.embeddings import Embeddings, project_to_vocabulary
 from translator.model.layers import DecoderLayer, EncoderLayer
@@ -44,6 +47,7 @@ class Transformer(nn.Module):
         impossible = sorted({config.pad_id, config.bos_id})  # one piece may be both, as in Marian's models
         self.register_buffer("impossible", torch.tensor(impossible), persistent=False)
         self._initialise()
+        prune(self, config.pruned_heads)
 
     def _initialise(self) -> None:
         for module in self.modules():
@@ -52,6 +56,14 @@ class Transformer(nn.Module):
                 nn.init.zeros_(module.bias)
             elif isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
+
+    def prune_heads(self, heads: Mapping[str, Collection[int]]) -> None:
+        """Remove heads for good, ``{"encoder.0": [1, 3]}`` by original number, and note it in the configuration.
+
+        Raises UserError as `prune`; nothing has been removed then.
+        """
+        prune(self, heads)
+        self.config = self.config.without_heads(heads)
 
     def encode(self, src_ids: Tensor, src_valid: Tensor) -> Tensor:
         """Source ids (B, S) and their validity (B, S) -> memory (B, S, D)."""

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from lightning.pytorch import Trainer, seed_everything
 
-from translator.checkpoint import TOKENIZER, read_config, save_config
+from translator.checkpoint import TOKENIZER, Bundle, load_bundle, read_config, save_config
 from translator.data.corpus import Corpus, load_corpus
 from translator.data.datamodule import TranslationDataModule
 from translator.data.parallel import ParallelText
@@ -49,10 +49,11 @@ class Run:
     batches: TranslationDataModule
 
 
-def train(settings: Mapping[str, Any]) -> dict[str, Any]:
+def train(settings: Mapping[str, Any], start: Bundle | None = None) -> dict[str, Any]:
     """Train as the composed settings say and return the figures that end the run.
 
-    The bundle stands complete in ``checkpoints/NAME`` from the first validation on.
+    The bundle stands complete in ``checkpoints/NAME`` from the first validation on. ``start`` is a loaded bundle to
+    train on from, in place of one named by the setting ``init_from``.
 
     Raises:
         UserError: settings, data or an existing run do not allow it; nothing has been written then.
@@ -68,7 +69,7 @@ def train(settings: Mapping[str, Any]) -> dict[str, Any]:
     if (figures := already_finished(directory, config.trainer)) is not None:
         return figures
     accelerator = choose_accelerator(config.trainer.accelerator)
-    run = prepare(settings, config, directory)
+    run = prepare(settings, config, directory, start)
     search = settings["decode"] | settings["validation"]
     validation = Validation(run.corpus.valid, run.tokenizer, directory.path, search, config.trainer.monitor)
     trainer = build_trainer(config.trainer, accelerator, directory, validation, progress=sys.stderr.isatty())
@@ -76,7 +77,9 @@ def train(settings: Mapping[str, Any]) -> dict[str, Any]:
     return finish(trainer, run, validation, time.monotonic() - began)
 
 
-def prepare(settings: Mapping[str, Any], config: TrainingConfig, directory: RunDirectory) -> Run:
+def prepare(
+    settings: Mapping[str, Any], config: TrainingConfig, directory: RunDirectory, start: Bundle | None = None
+) -> Run:
     """Load and build everything, then claim the run's folder and write what no longer changes.
 
     Raises:
@@ -86,11 +89,13 @@ def prepare(settings: Mapping[str, Any], config: TrainingConfig, directory: RunD
         torch.set_num_threads(config.trainer.threads)
     data = absolute_paths(settings["data"])
     corpus = _limited(load_corpus(data), settings["debug"]["pairs"])
-    tokenizer = _tokenizer(corpus, settings["tokenizer"], directory)
+    if start is None and settings["init_from"] is not None:
+        start = load_bundle(settings["init_from"])
+    tokenizer = _tokenizer(corpus, settings["tokenizer"], directory, start)
     sampling = settings["tokenizer"]["sampling"]
     batches = TranslationDataModule(corpus, tokenizer, **asdict(config.batch), sampling=sampling, seed=config.seed)
     seed_everything(config.seed, verbose=False)
-    model = Transformer(ModelConfig.from_dict(model_settings(settings, tokenizer)))
+    model = _model(settings, tokenizer, start)
     logger.info("%d parameters, vocabulary of %d pieces", count_parameters(model), tokenizer.vocab_size)
     model.config.check_translates()
     fixed = {"model": model.config.to_dict(), "data": data, "fingerprint": corpus.fingerprint}
@@ -98,6 +103,14 @@ def prepare(settings: Mapping[str, Any], config: TrainingConfig, directory: RunD
     languages = {"source": corpus.source_lang, "target": corpus.target_lang}
     save_config(directory.path, model.config, tokenizer, **languages, data=data, decode=dict(settings["decode"]))
     return Run(settings, config, directory, corpus, tokenizer, TranslationModule(model, config), batches)
+
+
+def _model(settings: Mapping[str, Any], tokenizer: Tokenizer, start: Bundle | None) -> Transformer:
+    """The bundle's model to start from, else a new one with random weights."""
+    if start is None:
+        return Transformer(ModelConfig.from_dict(model_settings(settings, tokenizer)))
+    logger.info("starting from given weights: model, attention and tokenizer are theirs, whatever the settings say")
+    return start.model.train()
 
 
 def count_parameters(model: Transformer) -> int:
@@ -127,10 +140,12 @@ def _fit(trainer: Trainer, run: Run) -> None:
         ) from error
 
 
-def _tokenizer(corpus: Corpus, settings: Mapping[str, Any], directory: RunDirectory) -> Tokenizer:
-    """The run's own tokenizer if it is resumed, the user's if one is given, else one trained on both sides."""
+def _tokenizer(corpus: Corpus, settings: Mapping[str, Any], directory: RunDirectory, start: Bundle | None) -> Tokenizer:
+    """The run's own if it is resumed, that of the weights to start from, the user's, else one trained on both sides."""
     if directory.has_tokenizer():
         return Tokenizer.load(directory.path / TOKENIZER, **read_config(directory.path)["tokenizer"])
+    if start is not None:
+        return start.tokenizer
     rule = settings["normalization"]
     lines = corpus.train.sources + corpus.train.targets
     if settings["model"] is not None:

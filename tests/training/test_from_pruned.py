@@ -1,0 +1,78 @@
+"""Training that starts from given weights, such as those of a pruned bundle."""
+
+import importlib.util
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.training.runs import settings_for
+from translator.checkpoint import load_bundle
+from translator.errors import UserError
+from translator.inference import Translator
+from translator.inspection.head_names import Head
+from translator.inspection.pruning import prune_bundle, save_pruned
+from translator.training.run import train
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts/prune_heads.py"
+
+
+@pytest.fixture(autouse=True)
+def level() -> Iterator[None]:
+    """A command that tells how far it is must not make later ones talk."""
+    logger = logging.getLogger("translator")
+    before = logger.level
+    yield
+    logger.setLevel(before)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("trained")
+    settings = settings_for(folder, "trainer.max_epochs=1", "batch.max_tokens=500")
+    train(settings)
+    return folder, settings
+
+
+def test_a_pruned_bundle_is_trained_on_with_its_corpus(
+    trained: tuple[Path, dict[str, Any]], capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder, settings = trained
+    spec = importlib.util.spec_from_file_location("prune_heads", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    heads = ["--heads", "dec.cross.0:1", "--heads", "dec.self.0:0,1"]
+    output = folder / "small"
+    assert script.main([str(folder / "run"), *heads, "--output", str(output), "--finetune", "1"]) == 0
+    assert json.loads(capfd.readouterr().out.splitlines()[-1].split(maxsplit=1)[1])["epochs"] == 1
+    assert load_bundle(output).model.config.pruned_heads == {"cross.0": [1], "decoder.0": [0, 1]}
+    metrics = json.loads((output / "metrics.json").read_text(encoding="utf-8"))
+    assert metrics["parameters"] == sum(p.numel() for p in load_bundle(output).model.parameters())
+    used = json.loads((output / "training/settings.json").read_text(encoding="utf-8"))
+    assert used["optimizer"]["lr"] == settings["optimizer"]["lr"] / 4
+    assert used["data"] == json.loads((output / "config.json").read_text(encoding="utf-8"))["data"]
+    assert len(Translator.load(output).translate(["ba ko"])) == 1
+
+
+def test_training_starts_from_a_pruned_bundle_and_resumes(trained: tuple[Path, dict[str, Any]]) -> None:
+    folder, settings = trained
+    gone = [Head("encoder", 0, 0), Head("encoder", 0, 1)]
+    save_pruned(prune_bundle(load_bundle(folder / "run"), gone), folder / "start")
+    more = {**settings, "name": "more", "init_from": str(folder / "start"), "seed": 5}
+    still = {**more, "name": "still", "optimizer": {**settings["optimizer"], "lr": 1e-12}}
+    train(still)
+    start, unmoved = (load_bundle(folder / name).model for name in ("start", "still"))
+    for before, after in zip(start.parameters(), unmoved.parameters(), strict=True):
+        torch.testing.assert_close(before, after, rtol=0, atol=1e-6)
+    train(more)
+    longer = {**more, "trainer": {**more["trainer"], "max_epochs": 2}, "resume": "auto"}
+    assert train(longer)["epochs"] == 2
+    assert load_bundle(folder / "more").model.config == start.config
+    with pytest.raises(UserError, match=r"cannot resume .*more: model was"):
+        train({**longer, "trainer": {**more["trainer"], "max_epochs": 3}, "init_from": None})
