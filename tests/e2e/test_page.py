@@ -13,6 +13,7 @@ from tests.inspection.pairs import SOURCE_WORDS, TARGET_WORDS, made_pair, pair_o
 from translator.alignment import drop_last_column, merge_units
 from translator.inspection.pair import PairAttention
 from translator.inspection.report import build_page
+from translator.reading import Reading
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 from selenium.webdriver.common.by import By  # noqa: E402
@@ -31,8 +32,8 @@ def browser() -> Iterator[Any]:
         pytest.skip("no Chromium with chromedriver here (on Debian: apt-get install chromium chromium-driver)")
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,1000"):
-        options.add_argument(flag)
+    for flag in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "window-size=1280,1000"):
+        options.add_argument(f"--{flag}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     running = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=driver))
     yield running
@@ -141,8 +142,6 @@ def test_kinds_levels_and_steps_show_what_they_say(show: Open) -> None:
 
 def test_heads_are_averaged_before_anything_else(show: Open) -> None:
     """As alignments are read; a mean of renormalised heads would differ."""
-    from translator.reading import Reading
-
     pair = made_pair(Reading(0, (0, 2)))
     browser = show(pair)
     assert find(browser, "#matrix-title").text == "Cross-attention, layer 0, mean of heads 0, 2"
@@ -206,26 +205,24 @@ def test_a_click_holds_a_word_and_escape_lets_go(show: Open) -> None:
 
 def test_all_of_it_is_reached_by_keyboard(show: Open) -> None:
     browser = show(made_pair())
-    reached = []
-    for _ in range(12):
+    status = find(browser, "#status")
+
+    def tab() -> str:
         press(browser, Keys.TAB)
         element = browser.switch_to.active_element
-        name = element.get_attribute("name") or element.get_attribute("id") or element.get_attribute("class")
-        if name in reached:
-            break
-        reached.append(name)
-        assert element.get_attribute("class") or element.get_attribute("name") or element.tag_name != "body"
-        if len(reached) == 4:
-            press(browser, Keys.END)
-            assert find(browser, "#status").text.startswith("“barks” is looked at by ")
-            press(browser, Keys.ARROW_LEFT)
-            assert find(browser, "#status").text.startswith("“dog” is looked at by ")
-            press(browser, Keys.SPACE)
-            assert browser.switch_to.active_element.get_attribute("aria-pressed") == "true"
-            reached[-1] = "word"
-            press(browser, Keys.TAB)
-            assert find(browser, "#status").text.startswith("“der” looks at ")
-    assert reached == ["kind", "level", "step", "word", "tile", "reading", "numbers", "matrix-scroll"]
+        named = (element.get_attribute(kind) for kind in ("name", "id", "class"))
+        return next(name for name in named if name).split()[0]
+
+    assert [tab() for _ in range(4)] == ["kind", "level", "step", "word"]
+    press(browser, Keys.END)
+    assert status.text.startswith("“barks” is looked at by ")
+    press(browser, Keys.ARROW_LEFT)
+    assert status.text.startswith("“dog” is looked at by ")
+    press(browser, Keys.SPACE)
+    assert browser.switch_to.active_element.get_attribute("aria-pressed") == "true"
+    assert tab() == "word"
+    assert status.text.startswith("“der” looks at ")
+    assert [tab() for _ in range(4)] == ["tile", "reading", "numbers", "matrix-scroll"]
 
 
 def test_text_is_shown_and_never_run(show: Open) -> None:
@@ -263,9 +260,9 @@ def test_a_long_pair_stays_readable(show: Open) -> None:
     find(browser, ".matrix-scroll").location_once_scrolled_into_view  # noqa: B018
     browser.execute_script("document.querySelector('.matrix-scroll').scrollTo(700, 900)")
     inside = browser.execute_script(
-        "const box = document.querySelector('.matrix-scroll').getBoundingClientRect();"
-        "const at = (s) => document.querySelector(s).getBoundingClientRect();"
-        "return [at('#matrix tbody tr:nth-child(50) th').left - box.left, at('#matrix thead th:nth-child(40)').top - box.top]"
+        "const at = (selector) => document.querySelector(selector).getBoundingClientRect();"
+        "const box = at('.matrix-scroll');"
+        "return [at('tbody tr:nth-child(50) th').left - box.left, at('thead th:nth-child(40)').top - box.top]"
     )
     assert inside == pytest.approx([0, 0], abs=1)
     assert find(browser, "#matrix thead th:nth-child(40) span").size["height"] > 30
@@ -285,7 +282,7 @@ def test_the_page_itself_never_scrolls_sideways(show: Open, width: int) -> None:
 
 def test_it_follows_the_readers_dark_theme(show: Open) -> None:
     browser = show(made_pair())
-    read = "const c = document.querySelector('.tile canvas'); return [...c.getContext('2d').getImageData(0, 0, 1, 1).data]"
+    read = "return [...document.querySelector('.tile canvas').getContext('2d').getImageData(0, 0, 1, 1).data]"
     light = browser.execute_script(read)
     dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)

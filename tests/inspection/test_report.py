@@ -99,7 +99,8 @@ def test_all_weights_are_in_the_page() -> None:
 
 
 def test_weights_at_the_ends_are_exact() -> None:
-    assert unpack(pack(torch.tensor([0.0, 1.0, 1.0 + 1e-6, 0.5])), 4).tolist() == pytest.approx([0, 1, 1, 0.5], abs=1e-5)
+    found = unpack(pack(torch.tensor([0.0, 1.0, 1.0 + 1e-6, 0.5])), 4)
+    assert found.tolist() == pytest.approx([0, 1, 1, 0.5], abs=1e-5)
 
 
 def test_several_pairs_are_in_their_order() -> None:
