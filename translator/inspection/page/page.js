@@ -310,7 +310,7 @@ function told(active) {
     const list = best.map(({ r, weight }) => `${row(r)} ${weight.toFixed(2)}`).join(", ");
     return `${column(active.column)} is looked at by ${list || "nothing here"}.`;
   }
-  return `Strongest: ${best.map(({ r, c, weight }) => `${row(r)} at ${column(c)} ${weight.toFixed(2)}`).join(", ")}.`;
+  return `Strongest: ${best.map(({ r, c, weight }) => `${row(r)} to ${column(c)} ${weight.toFixed(2)}`).join(", ")}.`;
 }
 
 function drawScale() {
