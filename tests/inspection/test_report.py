@@ -118,7 +118,7 @@ def test_a_long_pair_makes_no_large_page() -> None:
 def test_the_page_is_part_of_the_package_and_readable() -> None:
     texts = {name: (files("translator.inspection") / "page" / name).read_text(encoding="utf-8") for name in ASSETS}
     for text in texts.values():
-        assert max(map(len, text.splitlines())) <= 160
+        assert max(map(len, text.splitlines())) <= 130
         assert "\r" not in text
     assert "</" not in texts["page.js"]  # it would end its own element
     assert "innerHTML" not in texts["page.js"]

@@ -18,7 +18,8 @@ const KINDS = {
 const SIDES = { source: "Source", target: "Target" };
 const EXPLANATIONS = {
   crossoutput: "Each word of the translation, and where in the source the decoder looks while it writes it.",
-  crossinput: "Each word of the translation, and where in the source the decoder looks when it has just read it, about to write the next.",
+  crossinput:
+    "Each word of the translation, and where in the source the decoder looks when it has read it and writes the next.",
   encoder: "Each word of the source, and where in its own sentence the encoder looks to understand it.",
   decoder: "Each word that the decoder has just read, and where it looks in what it has read so far. It never sees ahead.",
 };
@@ -147,11 +148,18 @@ function element(tag, { text, ...properties } = {}, ...children) {
 function paint(canvas, weights) {
   canvas.width = view.columns.names.length;
   canvas.height = view.rows.names.length;
+  canvas.className = canvas.width < 48 ? "coarse" : "";
   const context = canvas.getContext("2d");
   const image = context.createImageData(canvas.width, canvas.height);
   const colour = themed("--ramp").split(" ").map(Number);
   weights.forEach((weight, i) => image.data.set([...colour, 255 * shade(weight)], 4 * i));
   context.putImageData(image, 0, 0);
+}
+
+/* A name; the mark with which a subword begins a word is set apart. */
+function named(text) {
+  if (!text.startsWith("▁") || text.length === 1) return element("span", { text });
+  return element("span", {}, element("span", { className: "mark", text: "▁" }), text.slice(1));
 }
 
 function drawControls() {
@@ -174,13 +182,23 @@ function drawWords() {
     line.replaceChildren(...view[name].names.map((text, place) => {
       const share = element("span", { className: "share" });
       share.setAttribute("aria-hidden", "true");
-      const word = element("button", { type: "button", className: "word" }, element("span", { text }), share);
+      const word = element("button", { type: "button", className: "word" }, named(text), share);
       word.dataset[name === "rows" ? "row" : "column"] = place;
       Object.assign(word.dataset, { line: 0, place });
       word.tabIndex = place === 0 ? 0 : -1;
       return word;
     }));
   }
+  fit();
+}
+
+/* Two lines that fit are joined by curves; longer ones are set smaller, and if that does not help, told by tints. */
+function fit() {
+  const classes = byId("stage").classList;
+  const wraps = () => [byId("columns"), byId("rows")].some((line) => line.firstChild.offsetTop !== line.lastChild.offsetTop);
+  classes.remove("dense", "wrapped");
+  if (wraps()) classes.add("dense");
+  if (wraps()) classes.add("wrapped");
 }
 
 function drawGrid() {
@@ -233,6 +251,8 @@ function drawMatrix() {
     });
     return element("tr", {}, heading(text, { row }), ...cells);
   });
+  const roomy = Math.min(2.5, Math.max(1.65, 34 / columns.names.length)); // few columns may be wide
+  byId("matrix").style.setProperty("--cell", `${roomy.toFixed(2)}rem`);
   byId("matrix").replaceChildren(
     element("caption", { className: "unseen", text: `${byId("matrix-title").textContent}. ${about}` }),
     element("thead", {}, element("tr", {}, element("td", { className: "corner" }), ...heads)),
@@ -241,7 +261,7 @@ function drawMatrix() {
 }
 
 function heading(text, place) {
-  const made = element("th", { scope: "row" in place ? "row" : "col", title: text }, element("span", { text }));
+  const made = element("th", { scope: "row" in place ? "row" : "col", title: text }, named(text));
   Object.assign(made.dataset, place);
   return made;
 }
@@ -255,7 +275,7 @@ function drawFocus() {
   for (const cell of byId("matrix").querySelectorAll("[data-row], [data-column]")) {
     const matches = ["row", "column"].filter((name) => active[name] !== null && Number(cell.dataset[name]) === active[name]);
     const asked = ["row", "column"].filter((name) => active[name] !== null && name in cell.dataset);
-    cell.classList.toggle("lit", cell.tagName === "TH" && matches.length > 0);
+    cell.classList.toggle("lit", matches.length > 0 && matches.length === asked.length);
     cell.classList.toggle("dim", cell.tagName === "TD" && matches.length < asked.length);
   }
   byId("status").textContent = told(active);
@@ -277,11 +297,9 @@ function drawWord(word, active) {
   word.querySelector(".share").textContent = weight >= 0.05 ? Math.round(100 * weight) : "";
 }
 
-/* Curves between the two lines, where each fits on one; longer sentences are told by tints alone. */
 function drawCurves(links) {
   const lines = [byId("columns"), byId("rows")];
-  const wrapped = lines.some((line) => line.firstChild.offsetTop !== line.lastChild.offsetTop);
-  byId("stage").classList.toggle("wrapped", wrapped);
+  const wrapped = byId("stage").classList.contains("wrapped");
   const box = byId("curves").getBoundingClientRect();
   const middle = (word) => word.getBoundingClientRect().left + word.offsetWidth / 2 - box.left;
   byId("curves").replaceChildren(...(wrapped ? [] : links).map(({ r, c, weight }) => {
@@ -296,11 +314,13 @@ function drawCurves(links) {
 
 /* The strongest links in words. */
 function told(active) {
-  const row = (r) => `“${view.rows.names[r]}”`;
-  const column = (c) => `“${view.columns.names[c]}”`;
-  const best = linksOf(active, 0).slice(0, TOLD);
+  const quoted = (name) => `“\u2068${name}\u2069”`; // isolated: a name in another direction turns nothing round it
+  const row = (r) => quoted(view.rows.names[r]);
+  const column = (c) => quoted(view.columns.names[c]);
+  const best = linksOf(active, 0.005).slice(0, TOLD);
   if (active.row !== null && active.column !== null) {
-    return `${row(active.row)} looks at ${column(active.column)} with a weight of ${weightAt(active.row, active.column).toFixed(3)}.`;
+    const weight = weightAt(active.row, active.column).toFixed(3);
+    return `${row(active.row)} looks at ${column(active.column)} with a weight of ${weight}.`;
   }
   if (active.row !== null) {
     const list = best.map(({ c, weight }) => `${column(c)} ${weight.toFixed(2)}`).join(", ");
@@ -364,7 +384,7 @@ function drawReading() {
   const isShown = state.kind === "cross" && state.step === step && state.layer === layer
     && String(state.heads ?? headsOf(layer)) === String(heads);
   byId("reading").textContent = `Where alignments are read: layer ${layer}, `
-    + `${headsText(all && heads.length > 1 ? null : heads)}, ${step === "input" ? "as a word is read" : "as a word is written"}`;
+    + `${headsText(all && heads.length > 1 ? null : heads)}, as a word is ${step === "input" ? "read" : "written"}`;
   byId("reading").setAttribute("aria-pressed", String(isShown));
 }
 
@@ -424,6 +444,11 @@ function rove(group) {
   });
 }
 
+function resized() {
+  fit();
+  drawFocus();
+}
+
 function listen() {
   for (const name of ["kind", "level", "step"]) {
     byId(name).addEventListener("change", (event) => {
@@ -450,7 +475,7 @@ function listen() {
     letGo();
   });
   for (const id of ["columns", "rows", "grid"]) rove(byId(id));
-  new ResizeObserver(() => requestAnimationFrame(drawFocus)).observe(byId("stage"));
+  new ResizeObserver(() => requestAnimationFrame(resized)).observe(byId("stage"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
 }
 
