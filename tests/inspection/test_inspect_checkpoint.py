@@ -54,6 +54,27 @@ def test_attention_is_shown_drawn_and_written(
     assert json.loads(capfd.readouterr().out) == written
 
 
+def test_several_pairs_make_one_page(
+    script: ModuleType, flat_bundle: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "a.html"
+    pairs = ["--source", "ko di", "--target", "ME NOTI", "--source", "<b>lu</b>", "--target", "rabame"]
+    assert script.main([str(flat_bundle), "align", *pairs, "--html", str(page), "--json", str(tmp_path / "a")]) == 0
+    out, err = capfd.readouterr()
+    lines = out.splitlines()
+    assert lines[:2] == ["ko di", "ME NOTI"]
+    assert lines[lines.index("<b>lu</b>") - 1] == ""
+    assert err == ""
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>")
+    assert "Attention of flat" in text
+    assert '"languages":["aa","bb"]' in text
+    assert "<b>lu" not in text
+    assert [json.loads(line)["target"] for line in (tmp_path / "a").read_text().splitlines()] == ["ME NOTI", "rabame"]
+    assert script.main([str(flat_bundle), "align", *pairs, "--html", "-"]) == 0
+    assert capfd.readouterr().out == text
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -63,6 +84,9 @@ def test_attention_is_shown_drawn_and_written(
         (["align"], "the following arguments are required: --source"),
         (["align", "--source", "a", "--pgn", "x"], "did you mean '--png'"),
         (["align", "--source", "a", "--target", "b", "--json", "nowhere/x.json"], "nowhere/x.json: No such file"),
+        (["align", "--source", "a", "--target", "b", "--html", "nowhere/x.html"], "nowhere/x.html: No such file"),
+        (["align", "--source", "a", "--source", "b", "--target", "c"], "2 --source but 1 --target: give each source"),
+        (["align", "--source", "a", "--source", "b", "--png", "x.png"], "a picture shows one pair: leave out --png"),
     ],
 )
 def test_mistakes_are_one_line(

@@ -63,6 +63,18 @@ def test_the_model_is_left_in_the_mode_it_was_in_and_dropout_has_no_say(flat_tra
             module.p = p
 
 
+def test_a_models_pair_carries_all_three_kinds(flat_translator: Translator) -> None:
+    pair = attend(flat_translator, SOURCE, TARGET)
+    source, target = len(pair.source_pieces), len(pair.target_pieces)
+    assert [tuple(w.shape) for w in pair.encoder] == [(4, source, source)] * 2
+    assert [tuple(w.shape) for w in pair.decoder] == [(4, target, target)] * 2
+    for weights in (*pair.encoder, *pair.decoder):
+        torch.testing.assert_close(weights.sum(dim=-1), torch.ones(weights.shape[:2]))
+    assert all(weights.triu(1).abs().max() == 0 for weights in pair.decoder)
+    assert (len(pair.source_words), len(pair.target_words)) == (source - 1, target - 1)
+    assert (pair.begin, max(pair.source_words), max(pair.target_words)) == ("<s>", 4, 2)
+
+
 def test_all_of_it_becomes_json(flat_translator: Translator) -> None:
     pair = attend(flat_translator, SOURCE, TARGET, layer=1, heads=(2,))
     values = json.loads(json.dumps(pair.to_dict()))

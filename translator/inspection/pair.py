@@ -1,15 +1,15 @@
-"""Where a model looks while it writes a given translation: cross-attention of every layer and head for one pair."""
+"""Where a model looks while it writes a given translation: attention of every kind, layer and head for one pair."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from translator.alignment import Link
-from translator.attention.capture import capture
+from translator.attention.capture import Record, capture
 from translator.data.lines import is_blank
-from translator.data.tokenizer import Tokenizer
+from translator.data.tokenizer import USER_WORD, Tokenizer
 from translator.errors import UserError
 from translator.inference import Translator
 from translator.model.transformer import Transformer
@@ -18,10 +18,11 @@ from translator.reading import Reading, choose_reading
 
 @dataclass(frozen=True)
 class PairAttention:
-    """Cross-attention for a source and a target of S and T pieces, the end of sentence counted in both.
+    """Attention for a source and a target of S and T pieces, the end of sentence counted in both.
 
-    Row t of a matrix belongs to the step that writes target piece t (not to the step that reads it); its weights
-    over the source pieces sum to 1.
+    Row t of a cross-attention matrix belongs to the step that writes target piece t (not to the step that reads it);
+    its weights over the source pieces sum to 1. The decoder's self-attention looks at what it has read, so its rows
+    and columns are the begin of sentence and then the target pieces without the last.
     """
 
     source: str
@@ -31,13 +32,18 @@ class PairAttention:
     layers: list[Tensor]  # one (H, T, S) a decoder layer, first layer first
     reading: Reading  # the layer and heads that alignments are read from
     links: list[Link]  # between words, read from there
+    encoder: list[Tensor] = field(default_factory=list)  # one (H, S, S) an encoder layer
+    decoder: list[Tensor] = field(default_factory=list)  # one (H, T, T) a decoder layer
+    begin: str = "<s>"  # the piece that the decoder reads first
+    source_words: list[int] = field(default_factory=list)  # the word of each source piece, the last piece left out
+    target_words: list[int] = field(default_factory=list)
 
     def mean(self) -> Tensor:
         """The chosen layer, averaged over the chosen heads -> (T, S)."""
         return self.layers[self.reading.layer][list(self.reading.heads)].mean(dim=0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values; ``cross_attention`` is nested as layer, head, target piece, source piece."""
+        """All but self-attention as plain values; ``cross_attention`` is nested layer, head, target, source piece."""
         return {
             "source": self.source,
             "target": self.target,
@@ -58,7 +64,7 @@ def attend(
     layer: int | None = None,
     heads: str | tuple[int, ...] | None = None,
 ) -> PairAttention:
-    """Force the target (the model's own translation where none is given) and record all cross-attention.
+    """Force the target (the model's own translation where none is given) and record all attention.
 
     ``layer`` and ``heads`` choose the reading as in `choose_reading`. Raises UserError for a blank side, or a layer
     or head that does not exist.
@@ -70,23 +76,42 @@ def attend(
     if is_blank(target):
         raise UserError("the target is blank: there is nothing to look at; give a translation (--target)")
     model, tokenizer = translator.model, translator.tokenizer
-    source_ids, source_pieces = _pieces(tokenizer, source)
-    target_ids, target_pieces = _pieces(tokenizer, target)
-    weights = _cross_attention(model, source_ids, [tokenizer.bos_id, *target_ids[:-1]])
+    source_ids, source_pieces, source_words = _pieces(tokenizer, source)
+    target_ids, target_pieces, target_words = _pieces(tokenizer, target)
+    record = _record(model, source_ids, [tokenizer.bos_id, *target_ids[:-1]])
+    weights = _of_pair(record.cross)
     reading = choose_reading([len(of_layer) for of_layer in weights], layer, heads, translator.reading)
     chosen = {"align_layer": reading.layer, "align_heads": reading.heads}
-    links = translator.align([source], [target], **chosen)[0].links
-    return PairAttention(source, target, source_pieces, target_pieces, weights, reading, links)
+    return PairAttention(
+        source,
+        target,
+        source_pieces,
+        target_pieces,
+        weights,
+        reading,
+        links=translator.align([source], [target], **chosen)[0].links,
+        encoder=_of_pair(record.encoder),
+        decoder=_of_pair(record.decoder),
+        begin=tokenizer.pieces([tokenizer.bos_id])[0],
+        source_words=source_words,
+        target_words=target_words,
+    )
 
 
-def _pieces(tokenizer: Tokenizer, text: str) -> tuple[list[int], list[str]]:
-    """Ids and pieces of a text, end of sentence included."""
-    ids = [*tokenizer.encode(text), tokenizer.eos_id]
-    return ids, tokenizer.pieces(ids)
+def words_of(text: str) -> list[str]:
+    """The words that ``source_words`` and ``target_words`` count: what stands between spaces and tabs."""
+    return USER_WORD.findall(text)
 
 
-def _cross_attention(model: Transformer, source: list[int], target_in: list[int]) -> list[Tensor]:
-    """Per-head weights of every decoder layer, without dropout: (H, T, S) each, float32 on the CPU."""
+def _pieces(tokenizer: Tokenizer, text: str) -> tuple[list[int], list[str], list[int]]:
+    """Ids and pieces of a text, end of sentence included, and the word of each piece but the last."""
+    ids, words = tokenizer.encode_with_words(text)
+    ids = [*ids, tokenizer.eos_id]
+    return ids, tokenizer.pieces(ids), words
+
+
+def _record(model: Transformer, source: list[int], target_in: list[int]) -> Record:
+    """Per-head weights of every layer, without dropout."""
     device, training = next(model.parameters()).device, model.training
     source_ids, target_ids = torch.tensor([source], device=device), torch.tensor([target_in], device=device)
     valid = torch.ones_like(source_ids, dtype=torch.bool)
@@ -96,4 +121,9 @@ def _cross_attention(model: Transformer, source: list[int], target_in: list[int]
             model.decode(target_ids, model.encode(source_ids, valid), valid)
     finally:
         model.train(training)
-    return [record.cross[layer][0].float().cpu() for layer in sorted(record.cross)]
+    return record
+
+
+def _of_pair(weights: dict[int, Tensor]) -> list[Tensor]:
+    """Recorded weights (1, H, Q, K) by layer -> (H, Q, K) each, float32 on the CPU, first layer first."""
+    return [weights[layer][0].float().cpu() for layer in sorted(weights)]
