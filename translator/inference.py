@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from translator import forced
-from translator.alignment import Alignment, drop_last_column, extract, merge_units
+from translator.alignment import Alignment, drop_last_column, extract, extract_words
 from translator.attention.multihead import CrossAttention
 from translator.batches import length_batches, pad
 from translator.checkpoint import load_bundle
@@ -121,7 +121,7 @@ class Translator:
         """Links between given sources and targets (teacher forcing); none where a side is blank.
 
         Options: ``alignments`` ("hard" by default, "soft" or a threshold), ``align_layer``, ``align_heads``,
-        ``subwords``. Raises UserError as `score` does.
+        ``align_step``, ``subwords``. Raises UserError as `score` does.
         """
         chosen = TranslateOptions.from_keywords({"alignments": "hard", **options})
         reading, mode = self._reading(chosen), chosen.alignments
@@ -129,18 +129,24 @@ class Translator:
             raise UserError("alignments must say how: hard, soft or a number between 0 and 1")
         source_ids, target_ids = self._pairs(sources, targets)
         with _evaluating(self.model):
-            matrices = forced.cross_attention(self.model, source_ids, target_ids, reading.layer, reading.heads)
-        found = []
-        for source, target, matrix in zip(sources, targets, matrices, strict=True):
-            units = drop_last_column(matrix)
-            if not chosen.subwords:
-                units = self._merge_pair(units, source, target)
-            found.append(extract(units, mode))
-        return found
+            found = forced.cross_attention(
+                self.model, source_ids, target_ids, reading.layer, reading.heads, reading.step
+            )
+        units = [drop_last_column(matrix) for matrix in found]
+        if chosen.subwords:
+            return [extract(matrix, mode) for matrix in units]
+        words = [[self.tokenizer.encode_with_words(line)[1] for line in side] for side in (sources, targets)]
+        return [extract_words(*of_pair, mode) for of_pair in zip(units, *words, strict=True)]
 
-    def _merge_pair(self, units: torch.Tensor, source: str, target: str) -> torch.Tensor:
-        columns, rows = self.tokenizer.encode_with_words(source)[1], self.tokenizer.encode_with_words(target)[1]
-        return merge_units(units, columns, rows, max(columns, default=-1) + 1, max(rows, default=-1) + 1)
+    def cross_attention(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[torch.Tensor]]:
+        """What `align` reads from: of each pair a tensor (H, T + 1, S + 1) a decoder layer, in pieces.
+
+        Rows are steps (`translator.alignment.at_step`); the last column is the end of sentence. Raises UserError as
+        `score` does.
+        """
+        source_ids, target_ids = self._pairs(sources, targets)
+        with _evaluating(self.model):
+            return forced.all_cross_attention(self.model, source_ids, target_ids)
 
     def _pairs(self, sources: Sequence[str], targets: Sequence[str]) -> tuple[list[list[int]], list[list[int]]]:
         """Ids of both sides, checked."""
@@ -158,7 +164,7 @@ class Translator:
         if options.alignments is None:
             return None
         heads = [m.n_heads for m in self.model.decoder.modules() if isinstance(m, CrossAttention)]
-        return choose_reading(heads, options.align_layer, options.align_heads, self.reading)
+        return choose_reading(heads, options.align_layer, options.align_heads, self.reading, options.align_step)
 
     def _positions(self) -> int | None:
         """The longest sequence, end of sentence included, where positions have an end."""
@@ -216,7 +222,8 @@ class Translator:
         links: list[Alignment | None] = [None] * len(pairs)
         if reading is not None and options.alignments is not None:
             sources, targets = [part.ids for part, _ in pairs], [hypothesis.ids for _, hypothesis in pairs]
-            matrices = forced.cross_attention(self.model, sources, targets, reading.layer, reading.heads)
+            chosen = (reading.layer, reading.heads, reading.step)
+            matrices = forced.cross_attention(self.model, sources, targets, *chosen)
             links = [
                 align_part(part, hypothesis, matrix, self.tokenizer, options.alignments, options.subwords)
                 for (part, hypothesis), matrix in zip(pairs, matrices, strict=True)

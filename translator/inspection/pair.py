@@ -33,8 +33,14 @@ class PairAttention:
     links: list[Link]  # between words, read from there
 
     def mean(self) -> Tensor:
-        """The chosen layer, averaged over the chosen heads -> (T, S)."""
-        return self.layers[self.reading.layer][list(self.reading.heads)].mean(dim=0)
+        """The chosen layer, averaged over the chosen heads -> (T, S); row t is that of the chosen step.
+
+        Nothing reads the end of sentence, so at the input step its row is zeros.
+        """
+        mean = self.layers[self.reading.layer][list(self.reading.heads)].mean(dim=0)
+        if self.reading.step == "output":
+            return mean
+        return torch.cat([mean[1:], torch.zeros_like(mean[:1])])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values; ``cross_attention`` is nested as layer, head, target piece, source piece."""
@@ -45,6 +51,7 @@ class PairAttention:
             "target_pieces": self.target_pieces,
             "layer": self.reading.layer,
             "heads": list(self.reading.heads),
+            "step": self.reading.step,
             "alignment": [list(link) for link in self.links],
             "cross_attention": [weights.tolist() for weights in self.layers],
         }
@@ -74,7 +81,7 @@ def attend(
     target_ids, target_pieces = _pieces(tokenizer, target)
     weights = _cross_attention(model, source_ids, [tokenizer.bos_id, *target_ids[:-1]])
     reading = choose_reading([len(of_layer) for of_layer in weights], layer, heads, translator.reading)
-    chosen = {"align_layer": reading.layer, "align_heads": reading.heads}
+    chosen = {"align_layer": reading.layer, "align_heads": reading.heads, "align_step": reading.step}
     links = translator.align([source], [target], **chosen)[0].links
     return PairAttention(source, target, source_pieces, target_pieces, weights, reading, links)
 
