@@ -8,7 +8,7 @@ are those of the pieces of a source word added up, and of the pieces of a target
 section 4.6, read with the order of the steps stated here); soft links and thresholds look at these.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -38,7 +38,7 @@ def at_step(weights: Tensor, step: str) -> Tensor:
     "output": the row of a piece is that of the step that writes it, rows 0 to T - 1. The model does not know the piece
     yet, but has to find what to write.
     "input": the row of a piece is that of the step that reads it, one later, rows 1 to T (the shifted alignments of
-    Chen et al. 2020, 2004.14837, section 3). The model knows the piece, but has to find the next one.
+    Chen et al. 2020, 2004.14837). The model knows the piece, but has to find the next one.
 
     Raises:
         UserError: another name.
@@ -106,9 +106,13 @@ def extract_words(
     matrix = merge_units(weights, source_words, target_words, n_source, n_target)
     if mode != "hard":
         return extract(matrix, mode, source_start)
-    pieces = {(target_words[t], source_words[s]) for s, t in extract(weights, "hard").links}
-    found = sorted(pieces)
-    return Alignment([(s + source_start, t) for t, s in found], [float(matrix[t, s]) for t, s in found])
+    found = merge_links(extract(weights, "hard").links, source_words, target_words)
+    return Alignment([(s + source_start, t) for s, t in found], [float(matrix[t, s]) for s, t in found])
+
+
+def merge_links(pieces: Iterable[Link], source_words: Sequence[int], target_words: Sequence[int]) -> list[Link]:
+    """Links between pieces -> between words, in the order of the target: linked if any of their pieces are."""
+    return sorted({(source_words[s], target_words[t]) for s, t in pieces}, key=lambda link: (link[1], link[0]))
 
 
 def pharaoh(links: Sequence[Link], weights: Sequence[float] | None = None) -> str:

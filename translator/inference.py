@@ -138,6 +138,10 @@ class Translator:
         words = [[self.tokenizer.encode_with_words(line)[1] for line in side] for side in (sources, targets)]
         return [extract_words(*of_pair, mode) for of_pair in zip(units, *words, strict=True)]
 
+    def default_reading(self) -> Reading:
+        """Where alignments are read if the user does not say: the bundle's best, or the middle layer."""
+        return choose_reading(self._cross_heads(), None, None, self.reading)
+
     def cross_attention(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[torch.Tensor]]:
         """What `align` reads from: of each pair a tensor (H, T + 1, S + 1) a decoder layer, in pieces.
 
@@ -163,8 +167,12 @@ class Translator:
     def _reading(self, options: TranslateOptions) -> Reading | None:
         if options.alignments is None:
             return None
-        heads = [m.n_heads for m in self.model.decoder.modules() if isinstance(m, CrossAttention)]
-        return choose_reading(heads, options.align_layer, options.align_heads, self.reading, options.align_step)
+        wanted = (options.align_layer, options.align_heads, self.reading, options.align_step)
+        return choose_reading(self._cross_heads(), *wanted)
+
+    def _cross_heads(self) -> list[int]:
+        """Heads of cross-attention of each decoder layer."""
+        return [m.n_heads for m in self.model.decoder.modules() if isinstance(m, CrossAttention)]
 
     def _positions(self) -> int | None:
         """The longest sequence, end of sentence included, where positions have an end."""
