@@ -36,6 +36,8 @@ from translator.options import TranslateOptions
         ({"alignments": "hard", "align_heads": "bets"}, "align_heads must be one of.*did you mean 'best'"),
         ({"alignments": "hard", "align_heads": ()}, "align_heads names no head"),
         ({"alignments": "hard", "align_layer": -1}, "align_layer must be at least 0"),
+        ({"alignments": "hard", "align_step": "inputs"}, "align_step must be one of output, input"),
+        ({"align_step": "input"}, "align_step and subwords need alignments"),
         ({"subwords": True}, "need alignments"),
     ],
 )
