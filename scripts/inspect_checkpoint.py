@@ -87,7 +87,9 @@ def _add_aer(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     gold.add_argument("--data", choices=["pocket"], help="take pairs and links from the checkpoint's own corpus")
     aer.add_argument("--one-based", action="store_true", help="the links of --gold count words from 1")
     aer.add_argument("--split", metavar="NAME", help="with --data: valid (the default), test, test_unseen")
-    aer.add_argument("--reverse", metavar="DIR2", type=Path, help="a checkpoint of the other direction; joins the table")
+    aer.add_argument(
+        "--reverse", metavar="DIR2", type=Path, help="a checkpoint of the other direction; joins the table"
+    )
     aer.add_argument("--symmetrize", metavar="M", help="with --reverse: intersection, union or grow-diag (all three)")
     aer.add_argument(
         "--aligner-text", nargs=2, metavar=("SRC", "TGT"), help="what the statistical aligner learns from, too"

@@ -176,9 +176,7 @@ def test_at_the_input_step_the_row_of_a_piece_knows_it(flat_translator: Translat
     assert everything[1].mean(dim=0)[1:] == pytest.approx(shifted, abs=1e-6)
 
 
-def test_words_have_the_same_numbers_whatever_the_pieces(
-    flat_translator: Translator, tmp_path: Path
-) -> None:
+def test_words_have_the_same_numbers_whatever_the_pieces(flat_translator: Translator, tmp_path: Path) -> None:
     """Long words, punctuation, characters that were never seen, a lone word mark: only spaces and tabs count."""
     lines = toy.sentences(100, seed=1)
     letters = train_tokenizer([*lines, *map(toy.expected, lines)], tmp_path / "t.model", kind="bpe", vocab_size=50)

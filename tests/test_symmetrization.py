@@ -17,11 +17,13 @@ FORWARD = drawn(
     "x....",
     ".x...",
     ".x...",
+    ".....",
     "....x",
 )
 BACKWARD = drawn(
     "x....",
     ".xx..",
+    ".....",
     ".....",
     "x..x.",
 )
@@ -33,19 +35,18 @@ def test_intersection_and_union() -> None:
         "x....",
         ".xx..",
         ".x...",
+        ".....",
         "x..xx",
     )
 
 
 def test_growing_adds_neighbours_of_words_without_a_link_and_what_becomes_their_neighbour() -> None:
-    """Word 2 of the source is beside (1, 1), word 2 of the target below it, and (3, 3) is reached over neither.
-
-    (0, 3) would link a target word without a link, but touches nothing.
-    """
+    """Right of (1, 1) stands a source word without a link, below it a target word; the last row touches nothing."""
     assert symmetrize(FORWARD, BACKWARD, "grow-diag") == drawn(
         "x....",
         ".xx..",
         ".x...",
+        ".....",
         ".....",
     )
 

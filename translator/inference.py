@@ -129,14 +129,13 @@ class Translator:
             raise UserError("alignments must say how: hard, soft or a number between 0 and 1")
         source_ids, target_ids = self._pairs(sources, targets)
         with _evaluating(self.model):
-            found = forced.cross_attention(
-                self.model, source_ids, target_ids, reading.layer, reading.heads, reading.step
-            )
+            place = (reading.layer, reading.heads, reading.step)
+            found = forced.cross_attention(self.model, source_ids, target_ids, *place)
         units = [drop_last_column(matrix) for matrix in found]
         if chosen.subwords:
             return [extract(matrix, mode) for matrix in units]
         words = [[self.tokenizer.encode_with_words(line)[1] for line in side] for side in (sources, targets)]
-        return [extract_words(*of_pair, mode) for of_pair in zip(units, *words, strict=True)]
+        return [extract_words(matrix, s, t, mode) for matrix, s, t in zip(units, words[0], words[1], strict=True)]
 
     def default_reading(self) -> Reading:
         """Where alignments are read if the user does not say: the bundle's best, or the middle layer."""
@@ -230,8 +229,8 @@ class Translator:
         links: list[Alignment | None] = [None] * len(pairs)
         if reading is not None and options.alignments is not None:
             sources, targets = [part.ids for part, _ in pairs], [hypothesis.ids for _, hypothesis in pairs]
-            chosen = (reading.layer, reading.heads, reading.step)
-            matrices = forced.cross_attention(self.model, sources, targets, *chosen)
+            place = (reading.layer, reading.heads, reading.step)
+            matrices = forced.cross_attention(self.model, sources, targets, *place)
             links = [
                 align_part(part, hypothesis, matrix, self.tokenizer, options.alignments, options.subwords)
                 for (part, hypothesis), matrix in zip(pairs, matrices, strict=True)

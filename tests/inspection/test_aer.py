@@ -47,7 +47,7 @@ def test_possible_links_are_not_missed_and_cost_nothing() -> None:
 
 
 def test_corpora_of_different_lengths_are_refused() -> None:
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="longer"):
         alignment_error_rate([[]], [[], []], [[], []])
 
 

@@ -39,7 +39,7 @@ def test_more_text_helps_and_has_no_links_of_its_own() -> None:
 
 
 def test_words_without_a_counterpart_come_from_nothing() -> None:
-    """"zu" stands with every word alike."""
+    """The word zu stands with every word alike."""
     sources = ["a", "b", "c", "d", "e", "f", "g", "h"] * 4
     targets = [f"{word.upper()} zu" for word in sources]
 

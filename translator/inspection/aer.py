@@ -73,7 +73,7 @@ def _of_pair(
 ) -> Iterator[tuple[Reading, list[Link]]]:
     """Every reading of a pair with its links, from weights (H, T + 1, S + 1) of each layer."""
     for layer, weights in enumerate(layers):
-        heads = [(head,) for head in range(len(weights))]
+        heads: list[tuple[int, ...]] = [(head,) for head in range(len(weights))]
         if len(heads) > 1:
             heads.append(tuple(range(len(weights))))
             weights = torch.cat([weights, weights.mean(dim=0, keepdim=True)])  # noqa: PLW2901

@@ -1,4 +1,4 @@
-"""How well each place of a model aligns words: a table by layer, head and step, with what it has to be compared with."""
+"""How well each place of a model aligns words: a table by layer, head and step, and what to compare it with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -145,9 +145,10 @@ def read_word_pairs(source: str | Path, target: str | Path, table: str | Path) -
         pair = int(cells[0])
         if pair >= len(text):
             raise UserError(f"{table}, line {number}: there is no sentence {pair}; {source} has {len(text)} lines")
-        places = locate(text.sources[pair], cells[1], int(cells[2])), locate(text.targets[pair], cells[3], int(cells[4]))
-        if places[0] is not None and places[1] is not None:
-            words.append((pair, (places[0], places[1])))
+        s = locate(text.sources[pair], cells[1], int(cells[2]))
+        t = locate(text.targets[pair], cells[3], int(cells[4]))
+        if s is not None and t is not None:
+            words.append((pair, (s, t)))
     if not words:
         raise UserError(f"{table}: none of its {len(rows)} word pairs stands in the lines of {source} and {target}")
     return GoldWords(text.sources, text.targets, words, len(rows) - len(words))
@@ -155,11 +156,16 @@ def read_word_pairs(source: str | Path, target: str | Path, table: str | Path) -
 
 def locate(line: str, word: str, position: int) -> int | None:
     """Where a word stands in a line: at the position, or else where it occurs alone; None where neither is so."""
-    plain = [_EDGE.sub("", written).casefold() or written for written in USER_WORD.findall(line)]
-    if plain[position : position + 1] == [word.casefold()]:
+    written = [_plain(each) for each in USER_WORD.findall(line)]
+    if written[position : position + 1] == [_plain(word)]:
         return position
-    places = [index for index, written in enumerate(plain) if written == word.casefold()]
+    places = [index for index, each in enumerate(written) if each == _plain(word)]
     return places[0] if len(places) == 1 else None
+
+
+def _plain(word: str) -> str:
+    """Without case and the punctuation around it, if anything is left."""
+    return _EDGE.sub("", word).casefold() or word
 
 
 def pocket_gold(config: Mapping[str, Any], split: str) -> GoldLinks:
