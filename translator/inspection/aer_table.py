@@ -24,7 +24,8 @@ _LEGEND = {
     "accuracy": "known target words whose links all go to the right source word, in %",
 }
 _WIDTH = 7
-_NAME = 30
+_PLACE = 12  # of layer and head
+_GAP = 3  # between the figures of both steps
 
 
 @dataclass(frozen=True)
@@ -40,16 +41,16 @@ class AlignmentTable:
         """For the terminal."""
         names = list(self.readings[self.best])
         heading = "".join(_SHORT[name].rjust(_WIDTH) for name in names)
-        steps = "".join(f"{step} step".rjust(len(heading) + 2) for step in ALIGN_STEPS)
+        longest = max(map(len, self.others), default=0)
         return [
             self.title,
             _LEGEND[names[0]],
             "",
-            " " * 12 + steps,
-            "layer  head " + f"  {heading}" * len(ALIGN_STEPS),
+            " " * _PLACE + self._across([f"{step} step" for step in ALIGN_STEPS]),
+            "layer  head".ljust(_PLACE) + self._across([heading for _ in ALIGN_STEPS]),
             *self._readings(),
             "",
-            *(f"{name:<{_NAME}}{_figures(rates)}" for name, rates in self.others.items()),
+            *(f"{name:<{longest}}{_figures(rates)}" for name, rates in self.others.items()),
             "",
             f"best: {described(self.best)}",
         ]
@@ -57,10 +58,15 @@ class AlignmentTable:
     def _readings(self) -> list[str]:
         places = dict.fromkeys((reading.layer, reading.heads) for reading in self.readings)
         return [
-            f"{layer:<7}{_heads(heads):<5}"
-            + "".join(f"  {_figures(self.readings[Reading(layer, heads, step)])}" for step in ALIGN_STEPS)
+            f"{layer:<7}{_heads(heads)}".ljust(_PLACE)
+            + self._across([_figures(self.readings[Reading(layer, heads, step)]) for step in ALIGN_STEPS])
             for layer, heads in places
         ]
+
+    def _across(self, cells: Sequence[str]) -> str:
+        """What is told of each step, in columns."""
+        width = max(_WIDTH * len(self.readings[self.best]), len("output step")) + _GAP
+        return "".join(cell.rjust(width) for cell in cells)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
