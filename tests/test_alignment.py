@@ -3,7 +3,21 @@
 import pytest
 import torch
 
-from translator.alignment import drop_last_column, extract, merge_units, pharaoh
+from translator.alignment import at_step, drop_last_column, extract, extract_words, merge_units, pharaoh
+from translator.errors import UserError
+
+#: Three steps, for a target of two pieces, over two source pieces and the end of sentence.
+STEPS = torch.tensor([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.1, 0.0, 0.9]])
+
+
+def test_a_piece_is_read_where_it_is_written_or_one_step_later_where_it_is_read() -> None:
+    assert torch.equal(at_step(STEPS, "output"), STEPS[:2])
+    assert torch.equal(at_step(STEPS, "input"), STEPS[1:])
+    assert extract(drop_last_column(at_step(STEPS, "output")), "hard").links == [(0, 0), (1, 1)]
+    assert extract(drop_last_column(at_step(STEPS, "input")), "hard").links == [(1, 0), (0, 1)]
+    assert at_step(STEPS.expand(5, 3, 3), "input").shape == (5, 2, 3)
+    with pytest.raises(UserError, match="step must be one of output, input, not 'both'"):
+        at_step(STEPS, "both")
 
 
 def test_end_of_sentence_is_dropped_before_anything_else_and_rows_sum_to_one() -> None:
@@ -35,6 +49,30 @@ def test_many_pieces_win_together_over_one_strong_piece() -> None:
 
     assert extract(pieces, "hard").links == [(3, 0)]
     assert extract(merge_units(pieces, [0, 0, 0, 1], [0], 2, 1), "hard").links == [(0, 0)]
+
+
+def test_words_are_hard_linked_if_any_of_their_pieces_are() -> None:
+    """Word 0 of the target has two pieces, which choose different words; its weights are those between words."""
+    pieces = torch.tensor([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2], [0.0, 0.1, 0.9]])
+
+    found = extract_words(pieces, [0, 0, 1], [0, 0, 1], "hard")
+
+    assert found.links == [(0, 0), (1, 0), (1, 1)]
+    assert found.weights == pytest.approx([0.65, 0.35, 0.9])
+    assert extract_words(pieces, [0, 0, 1], [0, 0, 1], "hard", source_start=3).links == [(3, 0), (4, 0), (4, 1)]
+
+
+def test_several_pieces_of_two_words_that_choose_each_other_make_one_link() -> None:
+    assert extract_words(torch.eye(2), [0, 0], [0, 0], "hard").links == [(0, 0)]
+
+
+def test_soft_links_and_thresholds_look_at_weights_between_words() -> None:
+    pieces = torch.tensor([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2], [0.0, 0.1, 0.9]])
+
+    assert extract_words(pieces, [0, 0, 1], [0, 0, 1], 0.6).links == [(0, 0), (1, 1)]
+    soft = extract_words(pieces, [0, 0, 1], [0, 0, 1], "soft", source_start=2)
+    assert soft.links == [(2, 0), (3, 0), (2, 1), (3, 1)]
+    assert soft.weights == pytest.approx([0.65, 0.35, 0.1, 0.9])
 
 
 def test_words_without_pieces_keep_their_number_and_get_no_link() -> None:

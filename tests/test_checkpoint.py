@@ -14,7 +14,14 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from translator import checkpoint
-from translator.checkpoint import load_bundle, newest_bundle, read_config, save_bundle, save_weights
+from translator.checkpoint import (
+    load_bundle,
+    newest_bundle,
+    read_config,
+    save_bundle,
+    save_weights,
+    store_in_config,
+)
 from translator.data.tokenizer import Tokenizer
 from translator.data.tokenizer_training import train_tokenizer
 from translator.errors import UserError
@@ -93,6 +100,29 @@ def test_the_config_is_readable_and_holds_what_loading_takes(bundle: Path):
     assert config["tokenizer"] == {"normalization": "nfc"}
     assert ModelConfig.from_dict(config["model"]) == load_bundle(bundle).model.config
     assert read_config(bundle) == config
+
+
+def test_a_value_is_stored_in_the_config_and_all_else_is_left(bundle: Path):
+    before = read_config(bundle)
+    files = {path: path.read_bytes() for path in bundle.iterdir() if path.name != "config.json"}
+
+    store_in_config(bundle, alignment={"layer": 1})
+    store_in_config(bundle, alignment={"layer": 0})
+
+    assert read_config(bundle) == before | {"alignment": {"layer": 0}}
+    assert {path: path.read_bytes() for path in bundle.iterdir() if path.name != "config.json"} == files
+    with pytest.raises(UserError, match=r"config\.json is missing"):
+        store_in_config(bundle.parent, alignment={})
+
+
+def test_storing_that_breaks_off_keeps_what_was_there(bundle: Path, monkeypatch: pytest.MonkeyPatch):
+    before = read_config(bundle)
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(UserError, match=r"cannot write .*config\.json: disk full"):
+        store_in_config(bundle, alignment={"layer": 1})
+    monkeypatch.undo()
+    assert read_config(bundle) == before
+    assert not list(bundle.glob(".*"))
 
 
 def test_the_rule_of_normalisation_comes_back(tmp_path: Path):

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from translator.arguments import parse
 from translator.errors import UserError
 from translator.options import TranslateOptions
 
@@ -36,6 +37,8 @@ from translator.options import TranslateOptions
         ({"alignments": "hard", "align_heads": "bets"}, "align_heads must be one of.*did you mean 'best'"),
         ({"alignments": "hard", "align_heads": ()}, "align_heads names no head"),
         ({"alignments": "hard", "align_layer": -1}, "align_layer must be at least 0"),
+        ({"alignments": "hard", "align_step": "inputs"}, "align_step must be one of output, input"),
+        ({"align_step": "input"}, "align_step and subwords need alignments"),
         ({"subwords": True}, "need alignments"),
     ],
 )
@@ -47,3 +50,10 @@ def test_a_mistake_is_named(options: dict[str, Any], message: str) -> None:
 def test_what_is_right_passes() -> None:
     TranslateOptions.from_keywords({"sample": True, "n_best": 9, "top_k": 5, "top_p": 0.9, "temperature": 2.0})
     TranslateOptions.from_keywords({"beam_size": 1, "alignments": 0.3, "align_heads": (0, 3), "align_layer": 1})
+
+
+def test_the_step_of_alignments_has_a_flag() -> None:
+    assert parse(["--alignments", "--align-step", "input"])[1].align_step == "input"
+    assert parse(["--alignments"])[1].align_step is None
+    with pytest.raises(UserError, match="argument --align-step: invalid choice: 'in'"):
+        parse(["--alignments", "--align-step", "in"])

@@ -13,14 +13,21 @@ def test_the_default_is_the_mean_over_the_middle_layer_rounded_up() -> None:
 
 
 def test_what_the_bundle_stores_is_the_default_and_the_best() -> None:
-    best = Reading.from_config({"layer": 1, "heads": [2, 0]})
+    stored = {"layer": 1, "heads": [2, 0], "step": "input"}
+    best = Reading.from_config(stored)
 
-    assert best == Reading(1, (2, 0))
+    assert best is not None
+    assert best.to_config() == stored
+    assert Reading.from_config({"layer": 1, "heads": [2, 0]}) == Reading(1, (2, 0), "output")
+    assert best == Reading(1, (2, 0), "input")
     assert choose_reading([3, 3, 3], None, None, best) == best
     assert choose_reading([3, 3, 3], None, "best", best) == best
     assert choose_reading([3, 3, 3], None, "mean", best) == Reading(1, (0, 1, 2))
     assert choose_reading([3, 3, 3], 0, None, best) == Reading(0, (0, 1, 2))
     assert choose_reading([3, 3, 3], None, (1,), best) == Reading(1, (1,))
+    assert choose_reading([3, 3, 3], 1, None, best) == best
+    assert choose_reading([3, 3, 3], None, None, best, "output") == Reading(1, (2, 0), "output")
+    assert choose_reading([3, 3, 3], 0, None, None, "input") == Reading(0, (0, 1, 2), "input")
     assert Reading.from_config(None) is None
 
 

@@ -1,16 +1,20 @@
 """From attention weights to word links: pure functions of a matrix and of where words lie.
 
 A matrix is (T, S): one row per target unit, one column per source unit, units being pieces or words. How links are
-made: the end-of-sentence column is dropped and rows are renormalised before anything else looks at them, so that no
-link points past the last word; weights of the pieces of a source word are added up, rows of the pieces of a target
-word are averaged (Koehn & Knowles 2017, section 4.6, read with the order of the steps stated here).
+made: rows are taken from the step that writes a piece or from the one that reads it (`at_step`); the end-of-sentence
+column is dropped and rows are renormalised before anything else looks at them, so that no link points past the last
+word. Hard links are found between pieces, and two words are linked if any of their pieces are. Weights between words
+are those of the pieces of a source word added up, and of the pieces of a target word averaged (Koehn & Knowles 2017,
+section 4.6, read with the order of the steps stated here); soft links and thresholds look at these.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+from translator.options import ALIGN_STEPS, one_of
 
 Link = tuple[int, int]  # (source index, target index), zero-based
 
@@ -24,6 +28,23 @@ class Alignment:
 
     links: list[Link]
     weights: list[float]
+
+
+def at_step(weights: Tensor, step: str) -> Tensor:
+    """Weights of all steps (..., T + 1, S) of a forced target of T pieces -> rows of its pieces (..., T, S).
+
+    Step t reads piece t - 1 (step 0 the begin of sentence) and writes piece t (step T the end of sentence).
+
+    "output": the row of a piece is that of the step that writes it, rows 0 to T - 1. The model does not know the piece
+    yet, but has to find what to write.
+    "input": the row of a piece is that of the step that reads it, one later, rows 1 to T (the shifted alignments of
+    Chen et al. 2020, 2004.14837). The model knows the piece, but has to find the next one.
+
+    Raises:
+        UserError: another name.
+    """
+    one_of("step", step, ALIGN_STEPS)
+    return weights[..., :-1, :] if step == "output" else weights[..., 1:, :]
 
 
 def drop_last_column(weights: Tensor) -> Tensor:
@@ -66,6 +87,32 @@ def extract(matrix: Tensor, mode: str | float, source_start: int = 0, target_sta
         found = [(s, t) for t, s in (matrix >= least).nonzero().tolist()]
     weights = [float(matrix[t, s]) for s, t in found]
     return Alignment([(s + source_start, t + target_start) for s, t in found], weights)
+
+
+def extract_words(
+    weights: Tensor,
+    source_words: Sequence[int],
+    target_words: Sequence[int],
+    mode: str | float,
+    source_start: int = 0,
+) -> Alignment:
+    """Links between words from a matrix of pieces (T, S), in the order of the target; modes are those of `extract`.
+
+    ``source_words`` (S) and ``target_words`` (T) give the word of each piece. "hard": every target piece gets its best
+    source piece, and two words are linked if any of their pieces are, so that a word may have several links; their
+    weights are those between words.
+    """
+    n_source, n_target = max(source_words, default=-1) + 1, max(target_words, default=-1) + 1
+    matrix = merge_units(weights, source_words, target_words, n_source, n_target)
+    if mode != "hard":
+        return extract(matrix, mode, source_start)
+    found = merge_links(extract(weights, "hard").links, source_words, target_words)
+    return Alignment([(s + source_start, t) for s, t in found], [float(matrix[t, s]) for s, t in found])
+
+
+def merge_links(pieces: Iterable[Link], source_words: Sequence[int], target_words: Sequence[int]) -> list[Link]:
+    """Links between pieces -> between words, in the order of the target: linked if any of their pieces are."""
+    return sorted({(source_words[s], target_words[t]) for s, t in pieces}, key=lambda link: (link[1], link[0]))
 
 
 def pharaoh(links: Sequence[Link], weights: Sequence[float] | None = None) -> str:

@@ -6,7 +6,16 @@ from dataclasses import fields
 from typing import NoReturn
 
 from translator.errors import UserError
-from translator.options import DEVICES, FORMATS, ON_LONG, PRECISIONS, TranslateOptions, at_least, did_you_mean
+from translator.options import (
+    ALIGN_STEPS,
+    DEVICES,
+    FORMATS,
+    ON_LONG,
+    PRECISIONS,
+    TranslateOptions,
+    at_least,
+    did_you_mean,
+)
 
 DESCRIPTION = """\
 Translate line by line: one line in, one line out, in order, always. A blank line stays blank; LF alone ends a line.
@@ -137,8 +146,9 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         type=_alignment_mode,
         metavar="hard|soft|W",
         help="add links source-target between words (at spaces), from 0, read from cross-attention: hard (default) "
-        "the best source word of each target word; soft i-j:weight for every weight from 0.01; W every link of at "
-        "least that weight. The end of sentence is left out and weights are renormalised first",
+        "the best source piece of each target piece, told as words; soft i-j:weight for every weight between words "
+        "from 0.01; W every link of at least that weight. The end of sentence is left out and weights are renormalised "
+        "first",
     )
     group.add_argument("--alignments-output", metavar="FILE", help="write the links there, line by line, alone")
     group.add_argument(
@@ -146,6 +156,12 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--align-heads", type=_heads, metavar="0,3|mean|best", help="heads to average (the bundle's best, or all)"
+    )
+    group.add_argument(
+        "--align-step",
+        choices=ALIGN_STEPS,
+        help="read the links of a word where the decoder writes it, or one step later, where it reads it (the "
+        "bundle's best, or output)",
     )
     group.add_argument("--subwords", action="store_true", help="links between pieces in place of words")
 

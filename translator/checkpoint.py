@@ -64,6 +64,16 @@ def save_config(
     write_json(directory / CONFIG, config | {"tokenizer": {"normalization": tokenizer.normalization}} | more)
 
 
+def store_in_config(directory: str | Path, **values: Any) -> None:
+    """Add to config.json, or replace there, and leave all else as it is; in one move.
+
+    Raises:
+        UserError: there is no config.json, or it cannot be read or written.
+    """
+    directory = Path(directory)
+    write_json(directory / CONFIG, read_config(directory) | values)
+
+
 def save_weights(directory: str | Path, model: Transformer) -> None:
     """Write or replace the weights of a bundle."""
     weights = {name: p.detach().cpu().contiguous() for name, p in model.named_parameters()}  # tied ones once

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from translator import forced
-from translator.alignment import Alignment, drop_last_column, extract, merge_units
+from translator.alignment import Alignment, drop_last_column, extract, extract_words
 from translator.attention.multihead import CrossAttention
 from translator.batches import length_batches, pad
 from translator.checkpoint import load_bundle
@@ -122,7 +122,7 @@ class Translator:
         """Links between given sources and targets (teacher forcing); none where a side is blank.
 
         Options: ``alignments`` ("hard" by default, "soft" or a threshold), ``align_layer``, ``align_heads``,
-        ``subwords``. Raises UserError as `score` does.
+        ``align_step``, ``subwords``. Raises UserError as `score` does.
         """
         chosen = TranslateOptions.from_keywords({"alignments": "hard", **options})
         reading, mode = self._reading(chosen), chosen.alignments
@@ -130,18 +130,27 @@ class Translator:
             raise UserError("alignments must say how: hard, soft or a number between 0 and 1")
         source_ids, target_ids = self._pairs(sources, targets)
         with _evaluating(self.model):
-            matrices = forced.cross_attention(self.model, source_ids, target_ids, reading.layer, reading.heads)
-        found = []
-        for source, target, matrix in zip(sources, targets, matrices, strict=True):
-            units = drop_last_column(matrix)
-            if not chosen.subwords:
-                units = self._merge_pair(units, source, target)
-            found.append(extract(units, mode))
-        return found
+            place = (reading.layer, reading.heads, reading.step)
+            found = forced.cross_attention(self.model, source_ids, target_ids, *place)
+        units = [drop_last_column(matrix) for matrix in found]
+        if chosen.subwords:
+            return [extract(matrix, mode) for matrix in units]
+        words = [[self.tokenizer.encode_with_words(line)[1] for line in side] for side in (sources, targets)]
+        return [extract_words(matrix, s, t, mode) for matrix, s, t in zip(units, words[0], words[1], strict=True)]
 
-    def _merge_pair(self, units: torch.Tensor, source: str, target: str) -> torch.Tensor:
-        columns, rows = self.tokenizer.encode_with_words(source)[1], self.tokenizer.encode_with_words(target)[1]
-        return merge_units(units, columns, rows, max(columns, default=-1) + 1, max(rows, default=-1) + 1)
+    def default_reading(self) -> Reading:
+        """Where alignments are read if the user does not say: the bundle's best, or the middle layer."""
+        return choose_reading(self._cross_heads(), None, None, self.reading)
+
+    def cross_attention(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[torch.Tensor]]:
+        """What `align` reads from: of each pair a tensor (H, T + 1, S + 1) a decoder layer, in pieces.
+
+        Rows are steps (`translator.alignment.at_step`); the last column is the end of sentence. Raises UserError as
+        `score` does.
+        """
+        source_ids, target_ids = self._pairs(sources, targets)
+        with _evaluating(self.model):
+            return forced.all_cross_attention(self.model, source_ids, target_ids)
 
     def _pairs(self, sources: Sequence[str], targets: Sequence[str]) -> tuple[list[list[int]], list[list[int]]]:
         """Ids of both sides, checked."""
@@ -158,8 +167,12 @@ class Translator:
     def _reading(self, options: TranslateOptions) -> Reading | None:
         if options.alignments is None:
             return None
-        heads = [m.n_heads for m in self.model.decoder.modules() if isinstance(m, CrossAttention)]
-        return choose_reading(heads, options.align_layer, options.align_heads, self.reading)
+        wanted = (options.align_layer, options.align_heads, self.reading, options.align_step)
+        return choose_reading(self._cross_heads(), *wanted)
+
+    def _cross_heads(self) -> list[int]:
+        """Heads of cross-attention of each decoder layer."""
+        return [m.n_heads for m in self.model.decoder.modules() if isinstance(m, CrossAttention)]
 
     def _positions(self) -> int | None:
         """The longest sequence, end of sentence included, where positions have an end."""
@@ -217,7 +230,8 @@ class Translator:
         links: list[Alignment | None] = [None] * len(pairs)
         if reading is not None and options.alignments is not None:
             sources, targets = [part.ids for part, _ in pairs], [hypothesis.ids for _, hypothesis in pairs]
-            matrices = forced.cross_attention(self.model, sources, targets, reading.layer, reading.heads)
+            place = (reading.layer, reading.heads, reading.step)
+            matrices = forced.cross_attention(self.model, sources, targets, *place)
             links = [
                 align_part(part, hypothesis, matrix, self.tokenizer, options.alignments, options.subwords)
                 for (part, hypothesis), matrix in zip(pairs, matrices, strict=True)

@@ -9,6 +9,7 @@ from translator.errors import UserError
 
 ON_LONG = ("split", "crop", "error")
 PRECISIONS = ("float32", "bf16", "fp16")
+ALIGN_STEPS = ("output", "input")
 FORMATS = ("text", "tsv", "json")
 DEVICES = ("auto", "cpu", "cuda")
 #: Pieces a generated sentence may always have on top of the ratio: short sentences grow the most.
@@ -42,6 +43,7 @@ class TranslateOptions:
     alignments: str | float | None = None  # None, "hard", "soft" or the least weight of a link
     align_layer: int | None = None
     align_heads: str | tuple[int, ...] | None = None  # None: as the bundle says, else the mean
+    align_step: str | None = None  # "output" or "input"; None: as the bundle says, else "output"
     subwords: bool = False
     batch_tokens: int = 8192  # rows (sentences * beams) times the padded source length
 
@@ -94,8 +96,9 @@ class TranslateOptions:
         one_of("on_long", self.on_long, ON_LONG)
 
     def _check_alignments(self) -> None:
-        if self.alignments is None and (self.align_layer, self.align_heads, self.subwords) != (None, None, False):
-            raise UserError("align_layer, align_heads and subwords need alignments: add --alignments")
+        chosen = (self.align_layer, self.align_heads, self.align_step, self.subwords)
+        if self.alignments is None and chosen != (None, None, None, False):
+            raise UserError("align_layer, align_heads, align_step and subwords need alignments: add --alignments")
         if isinstance(self.alignments, str):
             one_of("alignments", self.alignments, ("hard", "soft"), " or a number between 0 and 1")
         elif self.alignments is not None and not 0.0 < self.alignments <= 1.0:
@@ -106,6 +109,8 @@ class TranslateOptions:
             raise UserError("align_heads names no head: give numbers such as 0,3, or mean")
         if self.align_layer is not None:
             at_least("align_layer", self.align_layer, 0)
+        if self.align_step is not None:
+            one_of("align_step", self.align_step, ALIGN_STEPS)
 
 
 def did_you_mean(name: str, known: list[str] | tuple[str, ...]) -> str:

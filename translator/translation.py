@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
-from translator.alignment import Alignment, Link, drop_last_column, extract, merge_units
+from translator.alignment import Alignment, Link, drop_last_column, extract, extract_words
 from translator.data.tokenizer import Tokenizer
 from translator.decoding.hypothesis import Hypothesis
 from translator.parts import Part
@@ -64,9 +64,7 @@ def align_part(
     if not rows:
         return Alignment([], [])
     first = min(part.words)
-    columns = [word - first for word in part.words]
-    units = merge_units(units, columns, rows, max(columns) + 1, max(rows) + 1)
-    return extract(units, mode, source_start=first)
+    return extract_words(units, [word - first for word in part.words], rows, mode, source_start=first)
 
 
 def target_words(ids: Sequence[int], tokenizer: Tokenizer) -> list[int]:

@@ -9,6 +9,7 @@ from translator import forced
 from translator.errors import UserError
 from translator.inference import Translator
 from translator.inspection.pair import attend
+from translator.reading import Reading
 
 SOURCE, TARGET = "ko di no, lu su", "ME NOTI rabame"
 
@@ -31,6 +32,17 @@ def test_a_row_belongs_to_the_step_that_writes_the_piece(flat_translator: Transl
     assert pair.mean().shape[0] == len(expected) + 1
     torch.testing.assert_close(pair.mean()[:-1], expected)
     torch.testing.assert_close(pair.mean(), (pair.layers[0][1] + pair.layers[0][3]) / 2)
+
+
+def test_at_the_input_step_a_row_belongs_to_the_step_that_reads_the_piece(flat_translator: Translator) -> None:
+    shifted = Translator(flat_translator.model, flat_translator.tokenizer, Reading(0, (1, 3), "input"))
+    pair, output = attend(shifted, SOURCE, TARGET), attend(flat_translator, SOURCE, TARGET, layer=0, heads=(1, 3))
+
+    assert torch.equal(pair.mean()[:-1], output.mean()[1:])
+    assert not pair.mean()[-1].any()  # nothing reads the end of sentence
+    assert pair.to_dict()["step"] == "input"
+    assert pair.links == shifted.align([SOURCE], [TARGET])[0].links
+    assert pair.links != output.links
 
 
 def test_the_given_target_is_used(flat_translator: Translator) -> None:

@@ -39,8 +39,14 @@ class PairAttention:
     target_words: list[int] = field(default_factory=list)
 
     def mean(self) -> Tensor:
-        """The chosen layer, averaged over the chosen heads -> (T, S)."""
-        return self.layers[self.reading.layer][list(self.reading.heads)].mean(dim=0)
+        """The chosen layer, averaged over the chosen heads -> (T, S); row t is that of the chosen step.
+
+        Nothing reads the end of sentence, so at the input step its row is zeros.
+        """
+        mean = self.layers[self.reading.layer][list(self.reading.heads)].mean(dim=0)
+        if self.reading.step == "output":
+            return mean
+        return torch.cat([mean[1:], torch.zeros_like(mean[:1])])
 
     def to_dict(self) -> dict[str, Any]:
         """All but self-attention as plain values; ``cross_attention`` is nested layer, head, target, source piece."""
@@ -51,6 +57,7 @@ class PairAttention:
             "target_pieces": self.target_pieces,
             "layer": self.reading.layer,
             "heads": list(self.reading.heads),
+            "step": self.reading.step,
             "alignment": [list(link) for link in self.links],
             "cross_attention": [weights.tolist() for weights in self.layers],
         }
@@ -81,7 +88,7 @@ def attend(
     record = _record(model, source_ids, [tokenizer.bos_id, *target_ids[:-1]])
     weights = _of_pair(record.cross)
     reading = choose_reading([len(of_layer) for of_layer in weights], layer, heads, translator.reading)
-    chosen = {"align_layer": reading.layer, "align_heads": reading.heads}
+    chosen = {"align_layer": reading.layer, "align_heads": reading.heads, "align_step": reading.step}
     return PairAttention(
         source,
         target,

@@ -62,7 +62,7 @@ def draw_comparison(figures: Sequence[Mapping[str, Any]], path: str | Path) -> N
     quality.set_xlabel("BLEU, mean and standard deviation over seeds")
     memory.barh(rows, [row["kv_bytes_target_token"] for row in figures], color="tab:grey")
     memory.set_xlabel("bytes of keys and values a target token")
-    _save(figure, Path(path))
+    save(figure, Path(path))
 
 
 def font_families(text: str) -> list[str]:

@@ -52,7 +52,7 @@ def pair_values(pair: PairAttention) -> dict[str, Any]:
         "reading": {
             "layer": pair.reading.layer,
             "heads": list(pair.reading.heads),
-            "step": getattr(pair.reading, "step", "output"),
+            "step": pair.reading.step,
         },
         "weights": {
             kind: [{"heads": len(weights), "packed": pack(weights)} for weights in layers]

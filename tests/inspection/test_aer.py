@@ -1,0 +1,97 @@
+"""Error rates that were worked out by hand, and a model whose cross-attention is known."""
+
+import pytest
+import torch
+
+from tests import toy
+from tests.inspection.known import KnownModel
+from translator.data.tokenizer import Tokenizer
+from translator.inference import Translator
+from translator.inspection.aer import Rates, alignment_error_rate, links_by_reading
+from translator.reading import Reading
+
+LINES = toy.sentences(5, seed=3, longest=6)
+
+
+def test_rates_of_sure_and_possible_links_by_hand() -> None:
+    """Found 4; sure 3, of which 2 are found; of the found, 3 are possible: AER = 1 - (2 + 3) / (4 + 3)."""
+    found = [[(0, 0), (1, 1), (2, 1), (4, 4)]]
+    sure = [[(0, 0), (1, 1), (3, 3)]]
+    possible = [[(0, 0), (1, 1), (3, 3), (2, 1), (2, 2)]]
+
+    rates = alignment_error_rate(found, sure, possible)
+
+    assert rates == Rates(aer=pytest.approx(2 / 7), precision=3 / 4, recall=pytest.approx(2 / 3))
+
+
+def test_links_are_counted_over_the_corpus_before_anything_is_divided() -> None:
+    """A sentence with 1 of 1 right and one with 1 of 3: the mean of both error rates would be 1/3."""
+    found = [[(0, 0)], [(0, 0), (1, 0), (2, 0)]]
+    sure = [[(0, 0)], [(0, 0), (1, 1), (2, 2)]]
+
+    assert alignment_error_rate(found, sure, sure) == Rates(aer=0.5, precision=0.5, recall=0.5)
+
+
+def test_a_sure_link_is_possible_whether_or_not_it_is_said_to_be() -> None:
+    assert alignment_error_rate([[(0, 0)]], [[(0, 0)]], [[]]) == Rates(0.0, 1.0, 1.0)
+
+
+def test_links_that_are_given_twice_count_once() -> None:
+    assert alignment_error_rate([[(0, 0), (0, 0)]], [[(0, 0)]], [[(0, 0)]]).aer == 0.0
+
+
+def test_possible_links_are_not_missed_and_cost_nothing() -> None:
+    assert alignment_error_rate([[]], [[]], [[(0, 0)]]) == Rates(0.0, 1.0, 1.0)
+    assert alignment_error_rate([[(0, 0)]], [[]], [[(0, 0)]]) == Rates(0.0, 1.0, 1.0)
+    assert alignment_error_rate([[]], [[(0, 0)]], [[]]) == Rates(1.0, 1.0, 0.0)
+
+
+def test_corpora_of_different_lengths_are_refused() -> None:
+    with pytest.raises(ValueError, match="longer"):
+        alignment_error_rate([[]], [[], []], [[], []])
+
+
+def test_known_attention_is_read_at_the_right_place_and_step(toy_tokenizer: Tokenizer) -> None:
+    """Layer 0 looks at the same piece when it writes, in head 1 at the last; layer 1 when it reads."""
+    translator = Translator(KnownModel(toy_tokenizer), toy_tokenizer)
+    words = [len(line.split()) for line in LINES]
+
+    found = links_by_reading(translator, LINES, LINES)
+
+    assert {(r.layer, r.heads, r.step) for r in found} == {
+        (layer, heads, step) for layer in (0, 1) for heads in ((0,), (1,), (0, 1)) for step in ("output", "input")
+    }
+    diagonal = [[(i, i) for i in range(n)] for n in words]
+    assert found[Reading(0, (0,), "output")] == diagonal
+    assert found[Reading(1, (0,), "input")] == diagonal
+    assert found[Reading(0, (0,), "input")] != diagonal
+    assert found[Reading(1, (0,), "output")] != diagonal
+    last = [[(n - 1, i) for i in range(n)] for n in words]
+    assert found[Reading(0, (1,), "output")] == found[Reading(0, (1,), "input")] == last
+    assert found[Reading(0, (0, 1), "output")] == diagonal  # head 0 is surer than head 1
+
+
+def test_one_pass_gives_what_align_gives_reading_by_reading(flat_translator: Translator) -> None:
+    sources = [*LINES, "", "zono waba"]
+    targets = [*map(toy.expected, LINES), "DI", ""]
+
+    found = links_by_reading(flat_translator, sources, targets)
+
+    assert len(found) == 2 * (4 + 1) * 2
+    for reading, links in found.items():
+        how = {"align_layer": reading.layer, "align_heads": reading.heads, "align_step": reading.step}
+        assert links == [alignment.links for alignment in flat_translator.align(sources, targets, **how)]
+
+
+def test_a_layer_without_heads_has_no_reading(toy_tokenizer: Tokenizer) -> None:
+    translator = Translator(KnownModel(toy_tokenizer), toy_tokenizer)
+    whole = translator.cross_attention(LINES[:1], LINES[:1])[0]
+    translator.cross_attention = lambda *_: [[whole[0][:0], whole[1]]]  # type: ignore[method-assign]
+
+    assert {reading.layer for reading in links_by_reading(translator, LINES[:1], LINES[:1])} == {1}
+
+
+def test_the_known_model_attends_with_probabilities(toy_tokenizer: Tokenizer) -> None:
+    weights = Translator(KnownModel(toy_tokenizer), toy_tokenizer).cross_attention(LINES[:1], LINES[:1])[0][0]
+
+    torch.testing.assert_close(weights.sum(dim=-1), torch.ones(weights.shape[:2]))
