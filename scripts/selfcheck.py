@@ -66,6 +66,9 @@ def _check(directory: Path, exported: Sequence[Path], sentences: int, as_json: b
     from translator.inspection.selfcheck import run_checks, subject_of
 
     bundle = load_bundle(directory)
+    for folder in exported:
+        if not (folder / "config.json").is_file():
+            raise UserError(f"there is no exported model at {folder}: give a folder that scripts/export.py wrote")
     probes = find_probes(bundle, sentences)
     findings = run_checks(subject_of(bundle, probes))
     folders = [*exported, *_beside(directory, exported)]

@@ -68,7 +68,7 @@ def test_a_folder_goes_out_and_comes_back_without_any_further_library(flat_bundl
         ("import_model", ["nowhere", "--output", "x"], "there is no folder nowhere"),
         ("selfcheck", ["nowhere"], "no model at nowhere"),
         ("selfcheck", ["{bundle}", "--sentences", "0"], "--sentences must be at least 1"),
-        ("selfcheck", ["{bundle}", "--exported", "nowhere"], "nowhere"),
+        ("selfcheck", ["{bundle}", "--exported", "nowhere"], "no exported model at nowhere"),
     ],
 )
 def test_mistakes_are_one_line(

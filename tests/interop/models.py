@@ -30,8 +30,8 @@ VARIANTS = [
 def lively(tokenizer: Tokenizer, norm: str, positions: str, tying: str, **changes: object) -> Bundle:
     """A random model with every parameter off its starting value, inclined to end and never to say the unknown piece.
 
-    The inclination is a shift of the last norm along the output vectors of both pieces: it also holds where output
-    vectors are tied and there is no bias to set.
+    There is no output bias to set, so one direction of the last hidden vector serves as one: it is always on, and the
+    output vectors of these two pieces lie along it.
     """
     torch.manual_seed(5)
     choice = {"norm": norm, "positions": positions, "tie_embeddings": tying, "max_positions": 67}
@@ -40,8 +40,10 @@ def lively(tokenizer: Tokenizer, norm: str, positions: str, tying: str, **change
         for parameter in model.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
         last = model.decoder_norm if norm == "pre" else model.decoder[-1].ff_residual.norm  # type: ignore[union-attr]
-        ends = model.output.weight[[model.config.eos_id, model.config.unk_id]]  # (2, D)
-        last.bias.add_(torch.linalg.pinv(ends) @ torch.tensor([3.0, -30.0]))  # type: ignore[union-attr, operator]
+        direction = torch.nn.functional.normalize(torch.randn(model.config.d_model), dim=0)
+        last.bias.add_(3.0 * direction)  # type: ignore[union-attr, operator]
+        model.output.weight[model.config.eos_id] += direction  # type: ignore[operator]
+        model.output.weight[model.config.unk_id] = -10.0 * direction  # type: ignore[operator]
     config = {
         "format": FORMAT,
         "source": "aa",

@@ -7,6 +7,7 @@ from pathlib import Path
 import ctranslate2
 import pytest
 import sentencepiece
+import torch
 
 from tests import toy
 from tests.interop.models import SENTENCES, VARIANTS, lively, pairs
@@ -96,8 +97,10 @@ def test_quantised_weights_are_smaller_and_nearly_the_same(
     toy_bundle: Path, toy_tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
     bundle = load_bundle(toy_bundle)
-    opened(bundle, tmp_path / "full")
     theirs = opened(bundle, tmp_path / "int8", "int8")
+    opened(bundle, tmp_path / "full")
+    again = dict(load_bundle(toy_bundle).model.named_parameters())
+    assert all(torch.equal(again[name], parameter) for name, parameter in bundle.model.named_parameters())
 
     found = theirs.translate_batch([toy_tokenizer.pieces(toy_tokenizer.encode(line)) for line in SENTENCES], **OURS)
 

@@ -48,7 +48,7 @@ def test_random_models_have_the_same_logits_translations_and_scores(
     limit = 25
     ours = Translator(bundle.model, toy_tokenizer).translate(SENTENCES, max_length=limit, max_length_ratio=99.0)
     said = theirs.generate(
-        input_ids=source, attention_mask=valid.long(), max_length=None, max_new_tokens=limit,
+        input_ids=source, attention_mask=valid.long(), max_new_tokens=limit,
         early_stopping="never", return_dict_in_generate=True, output_scores=True,
     )  # fmt: skip
     assert all(t.finished for t in ours)

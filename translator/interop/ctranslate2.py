@@ -31,7 +31,7 @@ from translator.interop.folder import new_folder
 from translator.interop.positions import position_table
 from translator.interop.record import KEY, remembered, vocabulary
 from translator.model.embeddings import Embeddings
-from translator.model.layers import FeedForward
+from translator.model.layers import DecoderLayer, EncoderLayer, FeedForward
 from translator.model.transformer import Transformer
 from translator.options import one_of
 
@@ -107,6 +107,7 @@ def _fill_encoder(encoder: Any, model: Transformer) -> None:
     if isinstance(model.encoder_norm, nn.LayerNorm):
         _fill_norm(encoder.layer_norm, model.encoder_norm)
     for theirs, layer in zip(encoder.layer, model.encoder, strict=True):
+        assert isinstance(layer, EncoderLayer)
         _fill_self_attention(theirs.self_attention, layer.self_attn)
         _fill_norm(theirs.self_attention.layer_norm, layer.self_residual.norm)
         _fill_feed_forward(theirs.ffn, layer.feed_forward)
@@ -118,19 +119,21 @@ def _fill_decoder(decoder: Any, model: Transformer) -> None:
     if isinstance(model.decoder_norm, nn.LayerNorm):
         _fill_norm(decoder.layer_norm, model.decoder_norm)
     for theirs, layer in zip(decoder.layer, model.decoder, strict=True):
+        assert isinstance(layer, DecoderLayer)
         _fill_self_attention(theirs.self_attention, layer.self_attn)
         _fill_norm(theirs.self_attention.layer_norm, layer.self_residual.norm)
         _fill_cross_attention(theirs.attention, layer.cross_attn)
         _fill_norm(theirs.attention.layer_norm, layer.cross_residual.norm)
         _fill_feed_forward(theirs.ffn, layer.feed_forward)
         _fill_norm(theirs.ffn.layer_norm, layer.ff_residual.norm)
-    decoder.projection.weight = model.output.weight.detach()
+    decoder.projection.weight = model.output.weight.detach().clone()
     bias = torch.zeros(model.config.vocab_size)
     decoder.projection.bias = bias.index_fill(0, model.impossible.cpu(), NEVER)
 
 
 def _fill_embeddings(stack: Any, tokens: Any, embeddings: Embeddings) -> None:
-    tokens.weight = embeddings.tokens.weight.detach()
+    # A copy, as those that `_fill_linear` makes: the library rounds weights where they lie.
+    tokens.weight = embeddings.tokens.weight.detach().clone()
     stack.scale_embeddings = embeddings.scale
     stack.position_encodings.encodings = position_table(embeddings)
 

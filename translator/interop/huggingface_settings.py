@@ -20,15 +20,22 @@ def model_settings(bundle: Bundle, positions: int) -> dict[str, Any]:
     """
     config = bundle.model.config
     post, tying = config.norm == "post", config.tie_embeddings
-    classes = {
-        "architectures": ["MarianMTModel" if post else "PegasusForConditionalGeneration"],
-        "model_type": "marian" if post else "pegasus",
-        # Marian's two switches say all that ours say. Pegasus has one for everything or nothing.
-        "tie_word_embeddings": tying != "none" if post else tying == "all",
-        "share_encoder_decoder_embeddings": tying == "all",
-        "decoder_vocab_size": config.vocab_size,
-    }
-    return classes | _sizes(config, positions) | _ids(config) | {KEY: remembered(bundle.config)}
+    chosen: dict[str, Any]
+    if post:
+        chosen = {
+            "architectures": ["MarianMTModel"],
+            "model_type": "marian",
+            "tie_word_embeddings": tying != "none",
+            "share_encoder_decoder_embeddings": tying == "all",
+            "decoder_vocab_size": config.vocab_size,
+        }
+    else:  # one switch for all embeddings or none
+        chosen = {
+            "architectures": ["PegasusForConditionalGeneration"],
+            "model_type": "pegasus",
+            "tie_word_embeddings": tying == "all",
+        }
+    return chosen | _sizes(config, positions) | _ids(config) | {KEY: remembered(bundle.config)}
 
 
 def _sizes(config: ModelConfig, positions: int) -> dict[str, Any]:
