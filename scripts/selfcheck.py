@@ -20,9 +20,9 @@ from translator.options import at_least
 from translator.streams import LineWriter, say
 
 if TYPE_CHECKING:
-    from translator.checkpoint import Bundle
+    from translator.data.tokenizer import Tokenizer
     from translator.inspection.probes import Probes
-    from translator.inspection.selfcheck import Finding
+    from translator.inspection.selfcheck import Finding, Subject
 
 PROGRAM = "selfcheck.py"
 BESIDE = ("ctranslate2", "huggingface")
@@ -70,9 +70,10 @@ def _check(directory: Path, exported: Sequence[Path], sentences: int, as_json: b
         if not (folder / "config.json").is_file():
             raise UserError(f"there is no exported model at {folder}: give a folder that scripts/export.py wrote")
     probes = find_probes(bundle, sentences)
-    findings = run_checks(subject_of(bundle, probes))
+    subject = subject_of(bundle, probes)
+    findings = run_checks(subject)
     folders = [*exported, *_beside(directory, exported)]
-    findings += [_compare(bundle, folder, probes) for folder in folders]
+    findings += [_compare(subject, bundle.tokenizer, folder) for folder in folders]
     holds = all(finding.holds for finding in findings)
     return _as_json(directory, probes, findings, holds) if as_json else _as_text(probes, findings), holds
 
@@ -85,12 +86,11 @@ def _beside(directory: Path, exported: Sequence[Path]) -> list[Path]:
     return [folder for folder in found if (folder / "config.json").is_file() and folder not in named]
 
 
-def _compare(bundle: "Bundle", folder: Path, probes: "Probes") -> "Finding":
-    from translator.inspection.selfcheck import Finding, subject_of
+def _compare(subject: "Subject", tokenizer: "Tokenizer", folder: Path) -> "Finding":
+    from translator.inspection.selfcheck import Finding
     from translator.interop.comparison import largest_difference
 
-    exact = type(bundle)(subject_of(bundle, probes).model, bundle.tokenizer, bundle.config)
-    difference, tolerance = largest_difference(exact, folder, probes.sources, probes.targets)
+    difference, tolerance = largest_difference(subject.model, tokenizer, folder, subject.sources, subject.targets)
     return Finding(f"exported = ours ({folder})", difference, tolerance)
 
 

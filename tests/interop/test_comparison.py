@@ -27,18 +27,18 @@ def test_an_export_agrees_until_one_of_the_two_changes(bundle: Bundle, tmp_path:
     EXPORTS[to](bundle, tmp_path / "out")
     given = pairs(bundle.tokenizer)
 
-    difference, tolerance = largest_difference(bundle, tmp_path / "out", *given)
+    difference, tolerance = largest_difference(bundle.model, bundle.tokenizer, tmp_path / "out", *given)
     assert 0 < difference <= tolerance <= 1e-4
 
     with torch.no_grad():
         bundle.model.decoder[2].cross_attn.v_proj.bias[4] += 0.05
-    difference, tolerance = largest_difference(bundle, tmp_path / "out", *given)
+    difference, tolerance = largest_difference(bundle.model, bundle.tokenizer, tmp_path / "out", *given)
     assert difference > tolerance
 
 
 def test_rounded_weights_may_differ_by_more(bundle: Bundle, tmp_path: Path) -> None:
     export_ctranslate2(bundle, tmp_path / "out", "int8")
-    difference, tolerance = largest_difference(bundle, tmp_path / "out", *pairs(bundle.tokenizer))
+    difference, tolerance = largest_difference(bundle.model, bundle.tokenizer, tmp_path / "out", *pairs(bundle.tokenizer))
     assert 1e-4 < difference <= tolerance == 0.5
 
 
@@ -48,11 +48,11 @@ def test_another_folder_and_a_missing_library_are_told(
     given = pairs(bundle.tokenizer)
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(UserError, match="is no exported model"):
-        largest_difference(bundle, tmp_path, *given)
+        largest_difference(bundle.model, bundle.tokenizer, tmp_path, *given)
     export_huggingface(bundle, tmp_path / "out")
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(UserError, match="pip install transformers"):
-        largest_difference(bundle, tmp_path / "out", *given)
+        largest_difference(bundle.model, bundle.tokenizer, tmp_path / "out", *given)
     (tmp_path / "model.bin").write_bytes(b"nothing")
     with pytest.raises(UserError, match="CTranslate2 cannot use"):
-        largest_difference(bundle, tmp_path, *given)
+        largest_difference(bundle.model, bundle.tokenizer, tmp_path, *given)

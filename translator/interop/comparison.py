@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from translator.batches import pad
-from translator.checkpoint import CONFIG, Bundle, read_json
+from translator.checkpoint import CONFIG, read_json
+from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
 from translator.interop.ctranslate2 import library
 from translator.interop.record import vocabulary
@@ -24,7 +25,7 @@ ROUNDED = 0.5
 
 @torch.no_grad()
 def largest_difference(
-    bundle: Bundle, directory: Path, sources: Sequence[Ids], targets: Sequence[Ids]
+    model: Transformer, tokenizer: Tokenizer, directory: Path, sources: Sequence[Ids], targets: Sequence[Ids]
 ) -> tuple[float, float]:
     """The largest difference between their and our log p of a target piece, and how large it may be.
 
@@ -35,12 +36,12 @@ def largest_difference(
     """
     settings = read_json(directory / CONFIG)
     if (directory / "model.bin").is_file():
-        theirs, computed = _scores_of_ctranslate2(bundle, directory, sources, targets)
+        theirs, computed = _scores_of_ctranslate2(tokenizer, directory, sources, targets)
     elif settings.get("architectures"):
         theirs, computed = _scores_of_huggingface(directory, sources, targets), "float64"
     else:
         raise UserError(f"{directory} is no exported model: give a folder that scripts/export.py wrote")
-    ours = piece_scores(bundle.model, sources, targets)
+    ours = piece_scores(model, sources, targets)
     differences = [(a - b).abs().max() for a, b in zip(ours, theirs, strict=True)]
     return float(torch.stack(differences).max()), TOLERANCES.get(computed, ROUNDED)
 
@@ -57,10 +58,10 @@ def piece_scores(model: Transformer, sources: Sequence[Ids], targets: Sequence[I
 
 
 def _scores_of_ctranslate2(
-    bundle: Bundle, directory: Path, sources: Sequence[Ids], targets: Sequence[Ids]
+    tokenizer: Tokenizer, directory: Path, sources: Sequence[Ids], targets: Sequence[Ids]
 ) -> tuple[list[Tensor], str]:
     """Theirs, and the type of numbers that they come from."""
-    pieces = vocabulary(bundle.tokenizer)
+    pieces = vocabulary(tokenizer)
     try:
         translator = library().Translator(str(directory), device="cpu", intra_threads=1)
         found = translator.score_batch(
