@@ -38,7 +38,9 @@ def test_an_export_agrees_until_one_of_the_two_changes(bundle: Bundle, tmp_path:
 
 def test_rounded_weights_may_differ_by_more(bundle: Bundle, tmp_path: Path) -> None:
     export_ctranslate2(bundle, tmp_path / "out", "int8")
-    difference, tolerance = largest_difference(bundle.model, bundle.tokenizer, tmp_path / "out", *pairs(bundle.tokenizer))
+    difference, tolerance = largest_difference(
+        bundle.model, bundle.tokenizer, tmp_path / "out", *pairs(bundle.tokenizer)
+    )
     assert 1e-4 < difference <= tolerance == 0.5
 
 

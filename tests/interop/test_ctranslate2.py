@@ -154,9 +154,7 @@ def test_a_model_that_has_lost_heads_is_refused(toy_tokenizer: Tokenizer, tmp_pa
         export_ctranslate2(bundle, tmp_path / "out")
 
 
-def test_a_missing_library_is_told(
-    toy_tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_library_is_told(toy_tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     with pytest.raises(UserError, match="CTranslate2 is not installed: pip install ctranslate2"):
         export_ctranslate2(lively(toy_tokenizer, "pre", "learned", "all"), tmp_path / "out")
@@ -164,7 +162,7 @@ def test_a_missing_library_is_told(
 
 def test_an_unknown_quantization_and_a_folder_in_use_are_refused(toy_tokenizer: Tokenizer, tmp_path: Path) -> None:
     bundle = lively(toy_tokenizer, "pre", "learned", "all")
-    with pytest.raises(UserError, match="quantization must be one of .*did you mean 'int8'"):
+    with pytest.raises(UserError, match=r"quantization must be one of .*did you mean 'int8'"):
         export_ctranslate2(bundle, tmp_path / "out", "in8")
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine").touch()

@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from tests import toy
-from tests.interop.models import SIZES, D, SENTENCES, VARIANTS, lively, pairs
+from tests.interop.models import SENTENCES, SIZES, VARIANTS, D, lively, pairs
 from translator.batches import pad
 from translator.checkpoint import load_bundle
 from translator.data.tokenizer import Tokenizer
@@ -153,7 +153,7 @@ def test_folders_of_others_are_refused(exported: Path) -> None:
     config = json.loads((exported / "config.json").read_text())
     del config["translator"]
     (exported / "config.json").write_text(json.dumps(config))
-    with pytest.raises(UserError, match="was not written by scripts/export.py"):
+    with pytest.raises(UserError, match=r"was not written by scripts/export\.py"):
         import_huggingface(exported)
 
 

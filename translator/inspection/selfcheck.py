@@ -82,9 +82,7 @@ def cached_is_uncached(subject: Subject) -> Finding:
 def batch_1_is_batch_n(subject: Subject) -> Finding:
     """A sentence is translated alone as it is among others: the same pieces with the same score."""
     together = _search(subject.model, subject.sources, beam_size=TranslateOptions().beam_size)
-    alone = [
-        _search(subject.model, [source], beam_size=TranslateOptions().beam_size)[0] for source in subject.sources
-    ]
+    alone = [_search(subject.model, [source], beam_size=TranslateOptions().beam_size)[0] for source in subject.sources]
     differences = [_apart(a, b) for a, b in zip(together, alone, strict=True)]
     return Finding("batch 1 = batch N", _largest(differences), SUMS)
 
@@ -104,8 +102,7 @@ def beam_1_is_greedy(subject: Subject) -> Finding:
     """A beam of one goes where the most probable piece leads, found by whole passes without cache, batch or search."""
     found = _search(subject.model, subject.sources, beam_size=1)
     differences = [
-        _apart(one, _most_probable(subject.model, source))
-        for one, source in zip(found, subject.sources, strict=True)
+        _apart(one, _most_probable(subject.model, source)) for one, source in zip(found, subject.sources, strict=True)
     ]
     return Finding("beam 1 = greedy", _largest(differences), SUMS)
 

@@ -59,7 +59,7 @@ def library() -> Any:
         import ctranslate2
     except ImportError as error:
         raise UserError(
-            "CTranslate2 is not installed: pip install ctranslate2 (or this project with its extra, 'translator[export]')"
+            "CTranslate2 is not installed: pip install ctranslate2, or this project with its extra, translator[export]"
         ) from error
     return ctranslate2
 
