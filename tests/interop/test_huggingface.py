@@ -36,7 +36,7 @@ def test_random_models_have_the_same_logits_translations_and_scores(
     export_huggingface(bundle, tmp_path / "out")
     theirs, told = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "out", output_loading_info=True)
     assert type(theirs).__name__ == ("MarianMTModel" if norm == "post" else "PegasusForConditionalGeneration")
-    assert [told[kind] for kind in ("missing_keys", "unexpected_keys", "mismatched_keys")] == [set(), set(), set()]
+    assert not [told[kind] for kind in ("missing_keys", "unexpected_keys", "mismatched_keys") if told[kind]]
     sources, targets = pairs(toy_tokenizer)
     source, valid = pad([[*ids, config.eos_id] for ids in sources], config.pad_id, CPU)
     target_in, real = pad([[config.bos_id, *ids] for ids in targets], config.pad_id, CPU)
