@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.interop.models import lively, pairs
+from tests.interop.models import pairs, untrained
 from translator.checkpoint import Bundle
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
@@ -19,7 +19,7 @@ EXPORTS = {"ctranslate2": export_ctranslate2, "huggingface": export_huggingface}
 
 @pytest.fixture
 def bundle(toy_tokenizer: Tokenizer) -> Bundle:
-    return lively(toy_tokenizer, "pre", "sinusoidal", "all")
+    return untrained(toy_tokenizer, "pre", "sinusoidal", "all")
 
 
 @pytest.mark.parametrize("to", EXPORTS)
@@ -41,7 +41,7 @@ def test_rounded_weights_may_differ_by_more(bundle: Bundle, tmp_path: Path) -> N
     difference, tolerance = largest_difference(
         bundle.model, bundle.tokenizer, tmp_path / "out", *pairs(bundle.tokenizer)
     )
-    assert 1e-4 < difference <= tolerance == 0.5
+    assert 1e-4 < difference <= tolerance == 3.0
 
 
 def test_another_folder_and_a_missing_library_are_told(

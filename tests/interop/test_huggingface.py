@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from tests import toy
-from tests.interop.models import SENTENCES, SIZES, VARIANTS, D, lively, pairs
+from tests.interop.models import SENTENCES, TRAINED, VARIANTS, D, pairs, searched, trained, untrained
 from translator.batches import pad
 from translator.checkpoint import load_bundle
 from translator.data.tokenizer import Tokenizer
@@ -21,17 +21,18 @@ from translator.model.config import ModelConfig
 from translator.model.embeddings import sinusoids
 
 CPU = torch.device("cpu")
+LIMIT = 25
 
 
 @pytest.mark.parametrize(("norm", "positions", "tying"), VARIANTS)
-def test_random_models_have_the_same_logits_translations_and_scores(
+def test_every_variant_has_the_same_logits(
     toy_tokenizer: Tokenizer,
     tmp_path: Path,
     norm: str,
     positions: str,
     tying: str,
 ) -> None:
-    bundle = lively(toy_tokenizer, norm, positions, tying)
+    bundle = untrained(toy_tokenizer, norm, positions, tying)
     config = bundle.model.config
     export_huggingface(bundle, tmp_path / "out")
     theirs, told = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "out", output_loading_info=True)
@@ -45,20 +46,25 @@ def test_random_models_have_the_same_logits_translations_and_scores(
         found = theirs(input_ids=source, attention_mask=valid.long(), decoder_input_ids=target_in).logits
         torch.testing.assert_close(found[real], bundle.model(source, valid, target_in)[real], rtol=0, atol=1e-5)
 
-    limit = 25
-    ours = Translator(bundle.model, toy_tokenizer).translate(SENTENCES, max_length=limit, max_length_ratio=99.0)
+
+@pytest.mark.parametrize(("norm", "positions", "tying"), TRAINED)
+def test_the_search_finds_the_same_with_the_same_scores(
+    toy_tokenizer: Tokenizer, tmp_path: Path, norm: str, positions: str, tying: str
+) -> None:
+    bundle = trained(toy_tokenizer, norm, positions, tying)
+    export_huggingface(bundle, tmp_path / "out")
+    theirs = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "out")
+    source, valid = pad([[*toy_tokenizer.encode(line), toy_tokenizer.eos_id] for line in SENTENCES], 0, CPU)
+
     said = theirs.generate(
-        input_ids=source, attention_mask=valid.long(), max_new_tokens=limit,
-        early_stopping="never", return_dict_in_generate=True, output_scores=True,
+        input_ids=source, attention_mask=valid.long(), max_length=1 + LIMIT, early_stopping="never",
+        suppress_tokens=None, return_dict_in_generate=True, output_scores=True,
     )  # fmt: skip
-    assert all(t.finished for t in ours)
-    assert [pieces_of(row, toy_tokenizer) for row in said.sequences.tolist()] == [t.tokens for t in ours]
-    assert said.sequences_scores.tolist() == pytest.approx([t.score for t in ours], abs=1e-4)
 
-
-def pieces_of(ids: list[int], tokenizer: Tokenizer) -> list[str]:
-    """The pieces between begin and end of sentence."""
-    return tokenizer.pieces(ids[1 : ids.index(tokenizer.eos_id)])
+    ours = searched(bundle, LIMIT, length_penalty=1.0)
+    ids = [row[1 : row.index(toy_tokenizer.eos_id)] for row in said.sequences.tolist()]
+    assert ids == [list(hypothesis.ids) for hypothesis in ours]
+    assert said.sequences_scores.tolist() == pytest.approx([hypothesis.score for hypothesis in ours], abs=1e-4)
 
 
 def test_a_trained_model_translates_text_alike_as_the_folder_is(toy_bundle: Path, tmp_path: Path) -> None:
@@ -76,7 +82,7 @@ def test_a_trained_model_translates_text_alike_as_the_folder_is(toy_bundle: Path
 
 
 def test_their_tokenizer_gives_our_ids(toy_tokenizer: Tokenizer, tmp_path: Path) -> None:
-    bundle = lively(toy_tokenizer, "pre", "learned", "all")
+    bundle = untrained(toy_tokenizer, "pre", "learned", "all")
     export_huggingface(bundle, tmp_path / "out")
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "out")
     for line in [*SENTENCES, "qqq su", "a  b", ""]:
@@ -85,7 +91,7 @@ def test_their_tokenizer_gives_our_ids(toy_tokenizer: Tokenizer, tmp_path: Path)
 
 def test_sinusoids_are_those_that_the_class_makes(toy_tokenizer: Tokenizer, tmp_path: Path) -> None:
     """So that nothing is lost where it makes them anew, as after saving: Marian's leaves them out of the file."""
-    bundle = lively(toy_tokenizer, "post", "sinusoidal", "all")
+    bundle = untrained(toy_tokenizer, "post", "sinusoidal", "all")
     export_huggingface(bundle, tmp_path / "out")
     theirs = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "out")
     theirs.save_pretrained(tmp_path / "again")
@@ -101,7 +107,7 @@ def test_sinusoids_are_those_that_the_class_makes(toy_tokenizer: Tokenizer, tmp_
 
 
 def test_the_order_puts_sines_first_and_goes_back() -> None:
-    config = lively_config("sinusoidal")
+    config = config_with("sinusoidal")
     order = their_order(config)
     table = sinusoids(7, D)
     angles = torch.arange(7)[:, None] * 10_000.0 ** (-2 * torch.arange((D + 1) // 2, dtype=torch.float64) / D)
@@ -111,11 +117,11 @@ def test_the_order_puts_sines_first_and_goes_back() -> None:
     there = reordered("encoder.0.self_attn.q_proj.weight", weight, order)
     assert not torch.equal(there, weight)
     assert torch.equal(reordered("encoder.0.self_attn.q_proj.weight", there, order.argsort()), weight)
-    assert torch.equal(their_order(lively_config("learned")), torch.arange(D))
+    assert torch.equal(their_order(config_with("learned")), torch.arange(D))
 
 
-def lively_config(positions: str) -> ModelConfig:
-    return ModelConfig(vocab_size=11, positions=positions, **SIZES)
+def config_with(positions: str) -> ModelConfig:
+    return ModelConfig(vocab_size=11, d_model=D, n_heads=3, positions=positions)  # type: ignore[arg-type]
 
 
 def test_an_unknown_parameter_is_refused() -> None:
@@ -125,7 +131,7 @@ def test_an_unknown_parameter_is_refused() -> None:
 
 @pytest.mark.parametrize(("norm", "positions", "tying"), VARIANTS)
 def test_there_and_back_again(toy_tokenizer: Tokenizer, tmp_path: Path, norm: str, positions: str, tying: str) -> None:
-    bundle = lively(toy_tokenizer, norm, positions, tying)
+    bundle = untrained(toy_tokenizer, norm, positions, tying)
     export_huggingface(bundle, tmp_path / "out")
 
     back = import_huggingface(tmp_path / "out")
@@ -141,7 +147,7 @@ def test_there_and_back_again(toy_tokenizer: Tokenizer, tmp_path: Path, norm: st
 
 @pytest.fixture
 def exported(toy_tokenizer: Tokenizer, tmp_path: Path) -> Path:
-    export_huggingface(lively(toy_tokenizer, "pre", "learned", "all"), tmp_path / "out")
+    export_huggingface(untrained(toy_tokenizer, "pre", "learned", "all"), tmp_path / "out")
     return tmp_path / "out"
 
 

@@ -18,9 +18,9 @@ from translator.model.transformer import Transformer
 Ids = Sequence[int]
 
 #: How far a log-probability of one piece may be off, by the numbers that the other program computes with. Rounding
-#: weights to 16 or 8 bits changes a model; beyond these it is likely another model.
+#: weights to 16 or 8 bits changes a model, most where it expects nothing; beyond these it is likely another model.
 TOLERANCES = {"float64": 1e-5, "float32": 1e-4, "float16": 0.05, "bfloat16": 0.2, "int16": 0.05}
-ROUNDED = 0.5
+ROUNDED = 3.0
 
 
 @torch.no_grad()

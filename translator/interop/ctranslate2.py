@@ -2,17 +2,17 @@
 
     translator = ctranslate2.Translator("FOLDER")
     pieces = sentencepiece.SentencePieceProcessor("FOLDER/tokenizer.model").encode(text, out_type=str)
-    translator.translate_batch([pieces], beam_size=5, length_penalty=1, disable_unk=True, return_end_token=True)
+    translator.translate_batch([pieces], beam_size=5, length_penalty=1, min_decoding_length=0, disable_unk=True)
 
-gives our translations with our scores. What one has to know for that:
+gives our translations with our scores, sum log p / length ** length_penalty: CTranslate2 counts the end of sentence in
+the length, as we do, whether it returns it or not. What one has to know besides:
 
-- CTranslate2 divides by the length of what it returns. So it counts the end of sentence, as we do, only with
-  ``return_end_token=True``; without it a score is ours times (n / (n - 1)) ** A for n pieces with the end, and
-  candidates are ranked by that.
-- It stops when ``beam_size`` candidates are complete; our search goes on while a better one is possible. With
-  ``patience`` it goes on, too; trained models rarely need that.
+- By default the first piece must not be the end of sentence. Its probability is shared out then, which changes all
+  scores; hence ``min_decoding_length=0``.
 - ``disable_unk=True`` keeps the unknown piece out, as our search does, but before probabilities are computed: what the
   model gave to it is shared out. A trained model gives it next to nothing.
+- It stops when ``beam_size`` candidates are complete; our search goes on while a better one is possible. With
+  ``patience=40`` it goes on, too; trained models rarely need that.
 - Outputs end at ``max_decoding_length=256`` pieces unless told otherwise, ours in proportion to the source.
 - Text is brought into the normal form that config.json names under translator.tokenizer before it is cut into pieces.
 """
