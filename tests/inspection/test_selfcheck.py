@@ -28,8 +28,8 @@ KINDS: list[dict[str, Any]] = [
 
 def subject(**changes: Any) -> Subject:
     model = small(**changes)
-    probes = made_up(model.config, 5, "")
-    return Subject(model, probes.sources, probes.targets)
+    probes = made_up(model.config, 3, "")
+    return Subject(model, [ids[:4] for ids in probes.sources], [ids[:7] for ids in probes.targets])
 
 
 @pytest.mark.parametrize("changes", KINDS)
@@ -103,7 +103,7 @@ def test_what_is_no_number_does_not_hold() -> None:
 
 def test_checks_can_be_added() -> None:
     given = subject()
-    assert run_checks(given, [lambda s: Finding("mine", float(len(s.sources)), 9.0)]) == [Finding("mine", 5.0, 9.0)]
+    assert run_checks(given, [lambda s: Finding("mine", float(len(s.sources)), 9.0)]) == [Finding("mine", 3.0, 9.0)]
 
 
 def with_data(directory: Path, data: dict[str, Any] | None) -> Bundle:
