@@ -67,6 +67,7 @@ def test_the_search_finds_the_same_with_the_same_scores(
     assert said.sequences_scores.tolist() == pytest.approx([hypothesis.score for hypothesis in ours], abs=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 def test_a_trained_model_translates_text_alike_as_the_folder_is(toy_bundle: Path, tmp_path: Path) -> None:
     export_huggingface(load_bundle(toy_bundle), tmp_path / "out")
     model = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "out")
@@ -81,6 +82,7 @@ def test_a_trained_model_translates_text_alike_as_the_folder_is(toy_bundle: Path
     assert said.sequences_scores.tolist() == pytest.approx([t.score for t in ours], abs=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 def test_their_tokenizer_gives_our_ids(toy_tokenizer: Tokenizer, tmp_path: Path) -> None:
     bundle = untrained(toy_tokenizer, "pre", "learned", "all")
     export_huggingface(bundle, tmp_path / "out")
