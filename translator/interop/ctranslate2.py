@@ -12,7 +12,7 @@ the length, as we do, whether it returns it or not. What one has to know besides
 - ``disable_unk=True`` keeps the unknown piece out, as our search does, but before probabilities are computed: what the
   model gave to it is shared out. A trained model gives it next to nothing.
 - It stops when ``beam_size`` candidates are complete; our search goes on while a better one is possible. With
-  ``patience=40`` it goes on, too; trained models rarely need that.
+  ``patience=40`` it goes on, too: of 24 sentences of a trained model one needed that.
 - Outputs end at ``max_decoding_length=256`` pieces unless told otherwise, ours in proportion to the source.
 - Text is brought into the normal form that config.json names under translator.tokenizer before it is cut into pieces.
 """
