@@ -117,15 +117,22 @@ def read_config(directory: Path) -> dict[str, Any]:
     """
     path = directory / CONFIG
     config = read_json(path)
+    check_config(config, str(path))
+    return config
+
+
+def check_config(config: Mapping[str, Any], where: str) -> None:
+    """Raise UserError unless the settings of a bundle, which stand at ``where``, are all there and known here."""
     if config.get("format", FORMAT) != FORMAT:
-        raise UserError(f"{path}: format {config['format']} is not known here (this program reads {FORMAT}); update it")
+        raise UserError(
+            f"{where}: format {config['format']} is not known here (this program reads {FORMAT}); update it"
+        )
     missing = [key for key in ("format", "source", "target", "model", "tokenizer") if key not in config]
     if missing:
-        raise UserError(f"{path}: damaged or not a checkpoint of this program (no {', '.join(missing)})")
+        raise UserError(f"{where}: damaged or not a checkpoint of this program (no {', '.join(missing)})")
     if config["tokenizer"] not in [{"normalization": rule} for rule in FORMS]:
         rules = ", ".join(FORMS)
-        raise UserError(f"{path}: tokenizer must hold a normalization of {rules} alone, not {config['tokenizer']!r}")
-    return config
+        raise UserError(f"{where}: tokenizer must hold a normalization of {rules} alone, not {config['tokenizer']!r}")
 
 
 def load_weights(path: Path, model: Transformer) -> None:

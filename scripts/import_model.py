@@ -1,0 +1,53 @@
+"""Read back a Hugging Face folder that scripts/export.py wrote: the bundle that it was made from.
+
+python scripts/import_model.py pocket-hf --output checkpoints/pocket-again
+
+The weights may have been trained on since, as long as their names have stayed. The data that the bundle was trained on
+is not named in the folder, so evaluate the new bundle with data=... or data=files.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from translator.arguments import OneLineParser
+from translator.errors import UserError
+from translator.streams import LineWriter, say
+
+PROGRAM = "import_model.py"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the script -> exit status, as of `translate`."""
+    parser = OneLineParser(prog=PROGRAM, description=__doc__.split("\n\n")[0], allow_abbrev=False)
+    parser.add_argument("directory", metavar="HF_DIR", type=Path, help="the folder to read")
+    parser.add_argument("--output", metavar="DIR2", type=Path, required=True, help="a folder that is not there yet")
+    try:
+        found = parser.parse_args(arguments)
+        _import(found.directory, found.output)
+        LineWriter("-").write([str(found.output)])
+    except UserError as error:
+        say(f"error: {error}", PROGRAM)
+        return 2
+    except KeyboardInterrupt:
+        say("interrupted", PROGRAM)
+        return 130
+    except BrokenPipeError:
+        return 141
+    return 0
+
+
+def _import(directory: Path, output: Path) -> None:
+    from translator.checkpoint import save_bundle
+    from translator.interop.folder import new_folder
+    from translator.interop.huggingface import import_huggingface
+
+    bundle = import_huggingface(directory)
+    more = {key: value for key, value in bundle.config.items() if key in ("decode", "alignment")}
+    source, target = bundle.config["source"], bundle.config["target"]
+    with new_folder(output) as folder:
+        save_bundle(folder, bundle.model, bundle.tokenizer, source=source, target=target, **more)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

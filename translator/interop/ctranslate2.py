@@ -1,0 +1,171 @@
+"""Models for CTranslate2, a fast C++ runtime: https://opennmt.net/CTranslate2
+
+    translator = ctranslate2.Translator("FOLDER")
+    pieces = sentencepiece.SentencePieceProcessor("FOLDER/tokenizer.model").encode(text, out_type=str)
+    translator.translate_batch([pieces], beam_size=5, length_penalty=1, min_decoding_length=0, disable_unk=True)
+
+gives our translations with our scores, sum log p / length ** length_penalty: CTranslate2 counts the end of sentence in
+the length, as we do, whether it returns it or not. What one has to know besides:
+
+- By default the first piece must not be the end of sentence. Its probability is shared out then, which changes all
+  scores; hence ``min_decoding_length=0``.
+- ``disable_unk=True`` keeps the unknown piece out, as our search does, but before probabilities are computed: what the
+  model gave to it is shared out. A trained model gives it next to nothing.
+- It stops when ``beam_size`` candidates are complete; our search goes on while a better one is possible. With
+  ``patience=40`` it goes on, too: of 24 sentences of a trained model one needed that.
+- Outputs end at ``max_decoding_length=256`` pieces unless told otherwise, ours in proportion to the source.
+- Text is brought into the normal form that config.json names under translator.tokenizer before it is cut into pieces.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from translator.attention.multihead import MultiHeadAttention
+from translator.checkpoint import TOKENIZER, Bundle
+from translator.errors import UserError
+from translator.interop.dense import check_dense
+from translator.interop.folder import new_folder
+from translator.interop.positions import position_table
+from translator.interop.record import KEY, remembered, vocabulary
+from translator.model.embeddings import Embeddings
+from translator.model.layers import DecoderLayer, EncoderLayer, FeedForward
+from translator.model.transformer import Transformer
+from translator.options import one_of
+
+QUANTIZATIONS = (
+    "int8",
+    "int8_float32",
+    "int8_float16",
+    "int8_bfloat16",
+    "int16",
+    "float16",
+    "bfloat16",
+    "float32",
+)
+#: Added to the logits of pieces that must never come out. exp of it is 0 in every format, and all of them can hold it.
+NEVER = -1e4
+
+
+def library() -> Any:
+    """The package ``ctranslate2``.
+
+    Raises:
+        UserError: it is not installed.
+    """
+    try:
+        import ctranslate2
+    except ImportError as error:
+        raise UserError(
+            "CTranslate2 is not installed: pip install ctranslate2, or this project with its extra, translator[export]"
+        ) from error
+    return ctranslate2
+
+
+def export_ctranslate2(bundle: Bundle, directory: Path, quantization: str | None = None) -> None:
+    """Write ``bundle`` as a CTranslate2 model folder, with its tokenizer beside it.
+
+    Raises:
+        UserError: the library is missing, the folder exists, or the model or the quantization is none it knows.
+    """
+    if quantization is not None:
+        one_of("quantization", quantization, QUANTIZATIONS)
+    check_dense(bundle.model, "CTranslate2")
+    specification = specify(bundle)
+    with torch.no_grad():
+        specification.validate()
+        specification.optimize(quantization=quantization)
+    with new_folder(directory) as folder:
+        specification.save(str(folder))
+        bundle.tokenizer.save(folder / TOKENIZER)
+
+
+@torch.no_grad()
+def specify(bundle: Bundle) -> Any:
+    """The model as CTranslate2's converters describe one: a ``TransformerSpec`` with all weights in place."""
+    model, config = bundle.model, bundle.model.config
+    layers = (config.n_encoder_layers, config.n_decoder_layers)
+    specification = library().specs.TransformerSpec.from_config(layers, config.n_heads, pre_norm=config.norm == "pre")
+    _fill_encoder(specification.encoder, model)
+    _fill_decoder(specification.decoder, model)
+    pieces = vocabulary(bundle.tokenizer)
+    specification.register_source_vocabulary(pieces)
+    specification.register_target_vocabulary(pieces)
+    settings = specification.config
+    settings.unk_token, settings.bos_token = pieces[config.unk_id], pieces[config.bos_id]
+    settings.eos_token, settings.decoder_start_token = pieces[config.eos_id], pieces[config.bos_id]
+    settings.add_source_bos, settings.add_source_eos = False, True
+    settings.layer_norm_epsilon = _epsilon(model)
+    settings.add_attribute(KEY, remembered(bundle.config))
+    return specification
+
+
+def _fill_encoder(encoder: Any, model: Transformer) -> None:
+    _fill_embeddings(encoder, encoder.embeddings[0], model.src_embeddings)
+    if isinstance(model.encoder_norm, nn.LayerNorm):
+        _fill_norm(encoder.layer_norm, model.encoder_norm)
+    for theirs, layer in zip(encoder.layer, model.encoder, strict=True):
+        assert isinstance(layer, EncoderLayer)
+        _fill_self_attention(theirs.self_attention, layer.self_attn)
+        _fill_norm(theirs.self_attention.layer_norm, layer.self_residual.norm)
+        _fill_feed_forward(theirs.ffn, layer.feed_forward)
+        _fill_norm(theirs.ffn.layer_norm, layer.ff_residual.norm)
+
+
+def _fill_decoder(decoder: Any, model: Transformer) -> None:
+    _fill_embeddings(decoder, decoder.embeddings, model.tgt_embeddings)
+    if isinstance(model.decoder_norm, nn.LayerNorm):
+        _fill_norm(decoder.layer_norm, model.decoder_norm)
+    for theirs, layer in zip(decoder.layer, model.decoder, strict=True):
+        assert isinstance(layer, DecoderLayer)
+        _fill_self_attention(theirs.self_attention, layer.self_attn)
+        _fill_norm(theirs.self_attention.layer_norm, layer.self_residual.norm)
+        _fill_cross_attention(theirs.attention, layer.cross_attn)
+        _fill_norm(theirs.attention.layer_norm, layer.cross_residual.norm)
+        _fill_feed_forward(theirs.ffn, layer.feed_forward)
+        _fill_norm(theirs.ffn.layer_norm, layer.ff_residual.norm)
+    decoder.projection.weight = model.output.weight.detach().clone()
+    bias = torch.zeros(model.config.vocab_size)
+    decoder.projection.bias = bias.index_fill(0, model.impossible.cpu(), NEVER)
+
+
+def _fill_embeddings(stack: Any, tokens: Any, embeddings: Embeddings) -> None:
+    # A copy, as those that `_fill_linear` makes: the library rounds weights where they lie.
+    tokens.weight = embeddings.tokens.weight.detach().clone()
+    stack.scale_embeddings = embeddings.scale
+    stack.position_encodings.encodings = position_table(embeddings)
+
+
+def _fill_self_attention(theirs: Any, ours: MultiHeadAttention) -> None:
+    """One product makes queries, keys and values."""
+    _fill_linear(theirs.linear[0], ours.q_proj, ours.k_proj, ours.v_proj)
+    _fill_linear(theirs.linear[1], ours.out_proj)
+
+
+def _fill_cross_attention(theirs: Any, ours: MultiHeadAttention) -> None:
+    """Keys and values come from the memory, so the queries have a product of their own."""
+    _fill_linear(theirs.linear[0], ours.q_proj)
+    _fill_linear(theirs.linear[1], ours.k_proj, ours.v_proj)
+    _fill_linear(theirs.linear[2], ours.out_proj)
+
+
+def _fill_feed_forward(theirs: Any, ours: FeedForward) -> None:
+    _fill_linear(theirs.linear_0, ours.up)
+    _fill_linear(theirs.linear_1, ours.down)
+
+
+def _fill_linear(theirs: Any, *ours: nn.Linear) -> None:
+    """Several projections of the same input, one below the other."""
+    weights: list[Tensor] = [linear.weight.detach() for linear in ours]
+    theirs.weight, theirs.bias = torch.cat(weights), torch.cat([linear.bias.detach() for linear in ours])
+
+
+def _fill_norm(theirs: Any, ours: nn.LayerNorm) -> None:
+    theirs.gamma, theirs.beta = ours.weight.detach(), ours.bias.detach()
+
+
+def _epsilon(model: Transformer) -> float:
+    """What the layer norms add to the variance; one number for all of them."""
+    return next(module.eps for module in model.modules() if isinstance(module, nn.LayerNorm))

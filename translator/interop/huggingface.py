@@ -1,0 +1,157 @@
+"""Folders for the Hugging Face library `transformers`, written without it, and read back.
+
+    model = AutoModelForSeq2SeqLM.from_pretrained("FOLDER")
+    tokenizer = AutoTokenizer.from_pretrained("FOLDER")
+    model.generate(**tokenizer(["A dog runs."], return_tensors="pt"))
+
+Which class, and how it searches: `huggingface_settings`. The weights are ours under other names, with the dimensions
+of the residual stream in another order where positions are sinusoids (`layout`). Learned positions stand where the
+class keeps its sinusoids; Marian's class reads them from the file but leaves them out when it saves, so a post-norm
+model with learned positions must not be saved again by `transformers`. Pre-norm models with untied embeddings need
+version 5 of it: earlier ones share them in this class whatever the file says.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from translator.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Bundle, read_json, write_json
+from translator.data.tokenizer import Tokenizer
+from translator.errors import UserError
+from translator.interop.dense import check_dense
+from translator.interop.folder import new_folder
+from translator.interop.huggingface_settings import generation_settings, model_settings, tokenizer_settings
+from translator.interop.layout import reordered, their_order
+from translator.interop.positions import position_table
+from translator.interop.record import recalled
+from translator.model.config import ModelConfig
+from translator.model.transformer import Transformer
+
+_OUTSIDE = {
+    "src_embeddings.tokens": "model.encoder.embed_tokens",
+    "tgt_embeddings.tokens": "model.decoder.embed_tokens",
+    "src_embeddings.learned": "model.encoder.embed_positions",
+    "tgt_embeddings.learned": "model.decoder.embed_positions",
+    "encoder_norm": "model.encoder.layer_norm",
+    "decoder_norm": "model.decoder.layer_norm",
+    "output": "lm_head",
+}
+_INSIDE = {
+    "self_attn": "self_attn",
+    "cross_attn": "encoder_attn",
+    "feed_forward.up": "fc1",
+    "feed_forward.down": "fc2",
+    "self_residual.norm": "self_attn_layer_norm",
+    "cross_residual.norm": "encoder_attn_layer_norm",
+    "ff_residual.norm": "final_layer_norm",
+}
+SHARED = "model.shared.weight"
+
+
+def export_huggingface(bundle: Bundle, directory: Path) -> None:
+    """Write ``bundle`` as a folder that ``from_pretrained`` takes.
+
+    Raises:
+        UserError: the folder exists, or the model is none that the classes can hold.
+    """
+    check_dense(bundle.model, "Hugging Face")
+    config, weights = bundle.model.config, their_weights(bundle.model)
+    positions = len(weights["model.encoder.embed_positions.weight"])
+    tokenizer, vocabulary = tokenizer_settings(bundle)
+    with new_folder(directory) as folder:
+        _save(weights, folder / WEIGHTS)
+        write_json(folder / CONFIG, model_settings(bundle, positions))
+        write_json(folder / "generation_config.json", generation_settings(config, positions))
+        write_json(folder / "tokenizer_config.json", tokenizer)
+        write_json(folder / "vocab.json", vocabulary)
+        for name in (TOKENIZER, "source.spm", "target.spm"):
+            bundle.tokenizer.save(folder / name)
+
+
+def import_huggingface(directory: Path) -> Bundle:
+    """Read a folder that `export_huggingface` wrote: the bundle that it was made from.
+
+    Raises:
+        UserError: another folder, or a damaged one.
+    """
+    if not directory.is_dir():
+        raise UserError(f"there is no folder {directory}: give one that scripts/export.py wrote")
+    record = recalled(read_json(directory / CONFIG), directory)
+    tokenizer = Tokenizer.load(directory / TOKENIZER, **record["tokenizer"])
+    model = Transformer(ModelConfig.from_dict(record["model"]))
+    _load(model, directory / WEIGHTS)
+    return Bundle(model.eval(), tokenizer, record)
+
+
+def their_name(name: str, config: ModelConfig) -> str:
+    """Our name of a parameter -> the one that the classes give it.
+
+    Raises:
+        UserError: they have no such part.
+    """
+    module, _, kind = name.rpartition(".")
+    if module == "src_embeddings.tokens" and config.tie_embeddings == "all":
+        return SHARED
+    if module in _OUTSIDE:
+        return f"{_OUTSIDE[module]}.{kind}"
+    stack, _, place = module.partition(".")
+    layer, _, part = place.partition(".")
+    for ours, theirs in _INSIDE.items():
+        if part == ours or part.startswith(f"{ours}."):
+            return f"model.{stack}.layers.{layer}.{theirs}{part.removeprefix(ours)}.{kind}"
+    raise UserError(f"the parameter {name} has no counterpart in Hugging Face's classes")
+
+
+@torch.no_grad()
+def their_weights(model: Transformer) -> dict[str, Tensor]:
+    """All tensors that the class wants, by its names, in float32 on the CPU and none sharing memory."""
+    config = model.config
+    order = their_order(config)
+    weights = {
+        their_name(name, config): reordered(name, parameter.detach().float().cpu(), order).contiguous()
+        for name, parameter in model.named_parameters()
+    }
+    if config.norm == "pre" and config.tie_embeddings != "all":  # one switch for all: what is tied here stands twice
+        weights[SHARED] = weights["model.encoder.embed_tokens.weight"].clone()
+        weights.setdefault("lm_head.weight", weights["model.decoder.embed_tokens.weight"].clone())
+    for stack, embeddings in (("encoder", model.src_embeddings), ("decoder", model.tgt_embeddings)):
+        weights[f"model.{stack}.embed_positions.weight"] = position_table(embeddings).cpu()[:, order].contiguous()
+    bias = torch.zeros(1, config.vocab_size)
+    weights["final_logits_bias"] = bias.index_fill(1, model.impossible.cpu(), float("-inf"))
+    return weights
+
+
+def _load(model: Transformer, path: Path) -> None:
+    """Fill ``model`` from the file that `their_weights` went into.
+
+    Raises:
+        UserError: the file is missing or damaged, or lacks a tensor.
+    """
+    try:
+        weights: Mapping[str, Tensor] = load_file(path)
+    except FileNotFoundError as error:
+        raise UserError(f"{path} is missing") from error
+    except (SafetensorError, OSError, ValueError) as error:
+        raise UserError(f"{path} is damaged ({error})") from error
+    back = their_order(model.config).argsort()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            theirs = their_name(name, model.config)
+            if theirs not in weights or weights[theirs].shape != parameter.shape:
+                found = tuple(weights[theirs].shape) if theirs in weights else "no tensor of this name"
+                raise UserError(f"{path}: {theirs} should have shape {tuple(parameter.shape)}; there is {found}")
+            parameter.copy_(reordered(name, weights[theirs], back))
+
+
+def _save(weights: Mapping[str, Tensor], path: Path) -> None:
+    path.touch()
+    mode = path.stat().st_mode
+    try:
+        save_file(dict(weights), path, metadata={"format": "pt"})
+    except SafetensorError as error:
+        raise UserError(f"cannot write {path}: {error}") from error
+    path.chmod(mode)  # the library lets nobody but the owner read what it writes
