@@ -203,13 +203,15 @@ def report(found: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
     rows = [row for path in found.rows for row in read_rows(path)]
     output: Path = found.output
+    pictures = {}
+    if grown := [row for row in rows if row["kind"] == "growth"]:
+        pictures["growth"] = f"{output.stem}-growth.png"
+        draw_growth(grown, output.with_name(pictures["growth"]))
     try:
         before = output.read_text(encoding="utf-8") if output.exists() else "# Performance\n"
-        output.write_text(page(before, rows), encoding="utf-8")
+        output.write_text(page(before, rows, pictures), encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {output}: {error.strerror}") from error
-    if grown := [row for row in rows if row["kind"] == "growth"]:
-        draw_growth(grown, output.with_name(f"{output.stem}-growth.png"))
     return iter(())
 
 

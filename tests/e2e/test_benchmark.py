@@ -113,6 +113,7 @@ def test_a_report_is_a_page_and_a_picture(
     assert page.startswith("# Speed\n\nWords.\n")
     assert "4,321" in page
     assert "`python x growth`" in page
+    assert "](speed-growth.png)\n" in page
     assert (tmp_path / "speed-growth.png").read_bytes().startswith(b"\x89PNG")
 
 

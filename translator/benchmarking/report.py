@@ -41,16 +41,18 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def page(text: str, rows: Sequence[Row]) -> str:
+def page(text: str, rows: Sequence[Row], pictures: Mapping[str, str] | None = None) -> str:
     """The page with the measured part of each kind of row that is there written anew; others are left alone.
 
     A measured part stands between ``<!-- measured: KIND -->`` and ``<!-- end: KIND -->``; a page that has no such
-    place for a kind gets one at its end.
+    place for a kind gets one at its end. ``pictures`` maps kinds to paths, seen from the page.
     """
     for kind, title in TITLES.items():
         of_kind = [row for row in rows if row["kind"] == kind]
         if of_kind:
-            text = _replaced(text, kind, title, "\n".join(section(kind, of_kind)))
+            path = (pictures or {}).get(kind)
+            picture = [f"![{title}]({path})", ""] if path else []
+            text = _replaced(text, kind, title, "\n".join([*picture, *section(kind, of_kind)]))
     return text
 
 

@@ -57,7 +57,7 @@ class Updates:
         """One update -> the label-smoothed loss a token before it, in nats."""
         with self._autocast():
             loss, _ = losses(self.model, batch, LABEL_SMOOTHING)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         share = torch.tensor(1.0 / batch.n_tokens, device=self.device)
         average_and_clip(self.model.parameters(), share, self._clip)
         self._optimizer.step()
