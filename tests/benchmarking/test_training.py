@@ -39,7 +39,7 @@ def test_gradients_are_averaged_then_clipped() -> None:
 
 
 def test_an_update_is_a_plain_one_on_the_mean_loss() -> None:
-    ours, plain = model(), model().train()
+    ours, plain = model().double(), model().double().train()
     updates = Updates(ours, "32-true")
     optimizer = torch.optim.AdamW(
         [{"params": [p], "weight_decay": 0.01 * (p.dim() > 1)} for p in plain.parameters()],
@@ -54,9 +54,10 @@ def test_an_update_is_a_plain_one_on_the_mean_loss() -> None:
         torch.nn.utils.clip_grad_norm_(plain.parameters(), 1.0)
         optimizer.step()
         assert updates.update(batch) == pytest.approx(float(loss), abs=1e-5)
-    start = model()
+    start = model().double()
     for name, parameter in ours.named_parameters():
-        torch.testing.assert_close(parameter, plain.get_parameter(name), rtol=0, atol=2e-5)
+        if not name.endswith("k_proj.bias"):  # its gradient is zero but for rounding, and Adam divides by its size
+            torch.testing.assert_close(parameter, plain.get_parameter(name), rtol=0, atol=1e-7)
     assert any((p - start.get_parameter(name)).abs().max() > 1e-4 for name, p in ours.named_parameters())
 
 
