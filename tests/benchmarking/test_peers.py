@@ -40,6 +40,7 @@ def run(
     torch.set_num_threads(threads)
 
 
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")  # the library's own, for its own default
 @pytest.mark.parametrize("script", ["ours_train.py", "torch_train.py"])
 def test_training_begins_at_the_loss_of_a_guess(
     run: Callable[[str, dict[str, Any]], dict[str, Any]], tmp_path: Path, script: str
