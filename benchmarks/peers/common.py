@@ -16,6 +16,9 @@ from typing import Any
 
 from translator.benchmarking.memory import PeakMemory
 
+#: The exit status that says: this machine cannot do that, leave it out.
+NOT_HERE = 77
+
 Job = dict[str, Any]
 Ids = list[int]
 

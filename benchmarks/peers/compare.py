@@ -22,9 +22,10 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts"), str(HERE)]
 
 from benchmark import MODELS, data_settings, read_conf  # noqa: E402
+from common import NOT_HERE  # noqa: E402
 
 from translator.arguments import OneLineParser  # noqa: E402
 from translator.benchmarking.figures import spread  # noqa: E402
@@ -191,18 +192,21 @@ def limit(source: Sequence[int]) -> int:
 def take_turns(
     programs: Sequence[Program], job: dict[str, Any], turns: int, scratch: Path
 ) -> dict[str, list[dict[str, Any]]]:
-    """Every program once a turn, ours first -> the answers of each, turn by turn."""
+    """Every program once a turn, ours first -> the answers of each, turn by turn; none of one that cannot run here."""
     answers: dict[str, list[dict[str, Any]]] = {program.name: [] for program in programs}
     for _ in range(turns):
         for program in programs:
-            answers[program.name].append(run_program(program, job, scratch / "job.json"))
+            answer = run_program(program, job, scratch / "job.json")
+            answers[program.name] += [answer] if answer else []
     return answers
 
 
-def run_program(program: Program, job: dict[str, Any], path: Path) -> dict[str, Any]:
-    """One program, once, in a process of its own -> its answer."""
+def run_program(program: Program, job: dict[str, Any], path: Path) -> dict[str, Any] | None:
+    """One program, once, in a process of its own -> its answer, None where it says that it cannot run here."""
     path.write_text(json.dumps({**job, **program.own}), encoding="utf-8")
     done = run([program.python, str(HERE / program.script), str(path)])
+    if done.returncode == NOT_HERE:
+        return None
     if done.returncode:
         raise UserError(f"{program.name} failed: see above")
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -222,6 +226,7 @@ def rows_of(
     answers: dict[str, list[dict[str, Any]]], amount: int, unit: str, setting: str, found: argparse.Namespace
 ) -> list[dict[str, Any]]:
     """A row a program: its rate, and how many times as fast ours was in the same turns."""
+    answers = {name: given for name, given in answers.items() if given}
     rates = {name: [amount / statistics.median(a["seconds"]) for a in given] for name, given in answers.items()}
     ours = answers["ours"][0].get("outputs")
     rows = []

@@ -1,17 +1,22 @@
 """CTranslate2 over the exported weights, in the number format that the job names."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import ctranslate2
-from common import Ids, Job, time_decoding
+from common import NOT_HERE, Ids, Job, time_decoding
 
 
 def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:
     """The exported model and its own search, on one replica; pieces go in and come out by name."""
+    wanted = job["compute_type"]
+    if wanted not in ctranslate2.get_supported_compute_types("cpu"):
+        print(f"CTranslate2 does not compute in {wanted} on this processor: left out", file=sys.stderr)
+        sys.exit(NOT_HERE)
     engine = ctranslate2.Translator(
-        job["model"], device="cpu", compute_type=job["compute_type"], inter_threads=1, intra_threads=job["threads"]
+        job["model"], device="cpu", compute_type=wanted, inter_threads=1, intra_threads=job["threads"]
     )
     job["ran_as"] = engine.compute_type
     names: list[str] = job["pieces"]

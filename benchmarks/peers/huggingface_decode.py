@@ -11,6 +11,7 @@ def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:
     """The exported model and its own search; it has one length limit a batch, the longest of ours."""
     torch.set_num_threads(job["threads"])
     model = AutoModelForSeq2SeqLM.from_pretrained(job["model"], dtype=torch.float32).eval()
+    model.generation_config.max_length = None  # the job has limits of its own
     ids = job["ids"]
     eos, pad = ids["eos_id"], ids["pad_id"]
 

@@ -62,6 +62,20 @@ def test_a_program_that_fails_or_is_missing_is_named(compare: ModuleType, tmp_pa
         compare.run_program(compare.Program("x", str(script), "nowhere/python"), {}, tmp_path / "job.json")
 
 
+def test_a_program_that_cannot_run_here_is_left_out(compare: ModuleType, tmp_path: Path) -> None:
+    fake, absent = tmp_path / "fake.py", tmp_path / "absent.py"
+    fake.write_text(FAKE)
+    absent.write_text("raise SystemExit(77)")
+    own = {"name": "o", "seconds": 2.0, "outputs": [[1]], "log": str(tmp_path / "log")}
+    programs = [
+        compare.Program("ours", str(fake), sys.executable, own),
+        compare.Program("theirs", str(absent), sys.executable),
+    ]
+    answers = compare.take_turns(programs, {}, 1, tmp_path)
+    (row,) = compare.rows_of(answers, 40, "sentences", "", argparse.Namespace(turns=1, threads=1))
+    assert (row["program"], row["rate"]) == ("ours", 20.0)
+
+
 def test_limits_are_those_of_translating(compare: ModuleType) -> None:
     assert compare.limit([7] * 6) == 22
     assert compare.share_equal(None, None) is None
