@@ -179,7 +179,8 @@ def attention(found: argparse.Namespace) -> Iterator[dict[str, Any]]:
         d_model=found.d_model, n_heads=found.n_heads, rounds=found.rounds,
     )  # fmt: skip
     for row in rows:
-        yield {**around, "rounds": found.rounds, **row}
+        # "kind" says of every row which command it is of.
+        yield {**around, "rounds": found.rounds, **row, "kind": "attention", "rule": row.get("rule", row.get("kind"))}
 
 
 def growth(found: argparse.Namespace) -> Iterator[dict[str, Any]]:

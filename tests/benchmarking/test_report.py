@@ -70,11 +70,15 @@ def test_growth_is_a_line_a_series_with_its_exponent() -> None:
 
 
 def test_peers_stand_beside_ours() -> None:
-    lines = section("peers-decode", [rows.peer("ours", 1.0), rows.peer("other", 2.5, same_outputs=None)])
+    lines = section(
+        "peers-decode",
+        [rows.peer("ours", 1.0), rows.peer("other", 2.5, same_outputs=None, versions={"python": "5.6", "engine": "7"})],
+    )
     assert cells(lines[2])[2:5] == ["70.0 sentences a second", "35.0 to 140", "1.00"]
     assert cells(lines[2])[-1] == "87.5%"
     assert cells(lines[3])[4:] == ["2.50", "80.0", ""]
-    assert "median of 4 turns, 1 threads on 8 cores, python 5.6" in lines[-1]
+    assert "median of 4 turns, 1 thread on 8 cores, python 5.6, engine 7" in lines[-1]
+    assert lines[-2] == ""  # one command, one entry
 
 
 def test_rows_of_another_kind_show_all_they_have() -> None:

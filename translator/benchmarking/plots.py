@@ -25,16 +25,17 @@ def draw_growth(rows: Sequence[Row], path: str | Path) -> None:
     figure = Figure(figsize=(12.0, 5.0), layout="constrained")
     left, right = figure.subplots(1, 2)
     for of_series in series(rows):
-        lengths, label = [row["length"] for row in of_series], name_of(of_series[0])
+        reached, label = [row["length"] for row in of_series], name_of(of_series[0])
         middle = [row["ms_per_token"] for row in of_series]
         below = [row["ms_per_token"] - row["ms_per_token_min"] for row in of_series]
         above = [row["ms_per_token_max"] - row["ms_per_token"] for row in of_series]
         style: dict[str, Any] = {"marker": "o", "markersize": 3, "label": label}
         style["linestyle"] = "-" if of_series[0]["cache"] else "--"
-        left.errorbar(lengths, middle, yerr=[below, above], capsize=2, **style)
-        right.plot(lengths, [row["state_bytes"] / 1024 for row in of_series], **style)
-    _finish(left, "milliseconds a token (whole batch)")
-    _finish(right, "kilobytes that grow with the output")
+        left.errorbar(reached, middle, yerr=[below, above], capsize=2, **style)
+        right.plot(reached, [row["state_bytes"] / 1024 for row in of_series], **style)
+    lengths = sorted({row["length"] for row in rows})
+    _finish(left, "milliseconds a token (whole batch)", lengths)
+    _finish(right, "kilobytes that grow with the output", lengths)
     left.legend(fontsize=8)
     try:
         figure.savefig(path, format="png", dpi=110)
@@ -48,8 +49,9 @@ def name_of(row: Row) -> str:
     return f"{cache}, batch {row['batch']}, beam {row['beam']}, {row['kv_heads']} kv heads"
 
 
-def _finish(axes: "Axes", what: str) -> None:
+def _finish(axes: "Axes", what: str, lengths: Sequence[int]) -> None:
     axes.set_xscale("log", base=2)
+    axes.set_xticks(lengths, labels=[str(length) for length in lengths])
     axes.set_yscale("log")
     axes.set_xlabel("output tokens so far")
     axes.set_ylabel(what)

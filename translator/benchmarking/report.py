@@ -152,8 +152,16 @@ def plain_table(rows: Sequence[Row]) -> Table:
 
 
 def provenance(rows: Sequence[Row]) -> list[str]:
-    """The command behind the figures, and what it ran on: one entry for rows that share both."""
-    return list(dict.fromkeys(f"- `{row.get('command')}`: {_where(row)}" for row in rows))
+    """The commands behind the figures, and what they ran on; of programs that share a command, all versions."""
+    of_command: dict[str, list[Row]] = {}
+    for row in rows:
+        of_command.setdefault(str(row.get("command")), []).append(row)
+    lines = []
+    for command, found in of_command.items():
+        versions = {name: version for row in found for name, version in row.get("versions", {}).items()}
+        places = dict.fromkeys(_where({**row, "versions": versions}) for row in found)
+        lines += [f"- `{command}`: {where}" for where in places]
+    return lines
 
 
 def markdown(table: Table) -> list[str]:
@@ -177,8 +185,8 @@ def extremes(row: Row, name: str) -> str:
 def _where(row: Row) -> str:
     versions = row.get("versions", {})
     parts = [
-        *(f"median of {row[unit]} {unit}" for unit in ("rounds", "turns") if unit in row),
-        f"{row['threads']} threads on {row['cpus']} cores" if "threads" in row and "cpus" in row else "",
+        *(f"median of {_plural(row[unit], unit[:-1])}" for unit in ("rounds", "turns") if unit in row),
+        f"{_plural(row['threads'], 'thread')} on {_plural(row['cpus'], 'core')}" if "threads" in row else "",
         f"{row['device']} ({row['cpu_capability']})" if "device" in row and "cpu_capability" in row else "",
         *(f"{name} {version}" for name, version in versions.items() if version),
     ]
@@ -209,6 +217,10 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "" if value is None else str(value)
     return number(value) if isinstance(value, float) else str(value)
+
+
+def _plural(count: int, one: str) -> str:
+    return f"{count} {one}" if count == 1 else f"{count} {one}s"
 
 
 def _on(value: bool) -> str:
