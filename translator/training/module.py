@@ -13,9 +13,9 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from translator.data.batching import Batch
 from translator.model.transformer import Transformer
-from translator.training.config import OptimizerConfig, ScheduleConfig, TrainingConfig
-from translator.training.loss import smoothed_cross_entropy
+from translator.training.config import ScheduleConfig, TrainingConfig
 from translator.training.schedule import schedule
+from translator.training.step import average_and_clip, build_optimizer, losses
 
 logger = logging.getLogger("translator")
 
@@ -67,7 +67,7 @@ class TranslationModule(LightningModule):
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         """Label-smoothed loss summed over the real target tokens, in nats."""
-        loss, nll = self._losses(batch, self.config.label_smoothing)
+        loss, nll = losses(self.model, batch, self.config.label_smoothing)
         self.tokens_in_window += batch.n_tokens
         self.tokens_seen += batch.n_tokens + batch.n_source_tokens
         self.log("train_loss", nll / batch.n_tokens, on_step=True, batch_size=batch.n_tokens)
@@ -75,15 +75,7 @@ class TranslationModule(LightningModule):
 
     def validation_step(self, batch: Batch, batch_idx: int) -> dict[str, Any]:
         """Negative log-likelihood summed over the real target tokens, and their number."""
-        return {"nll": self._losses(batch, 0.0)[1], "tokens": batch.n_tokens}
-
-    def _losses(self, batch: Batch, smoothing: float) -> tuple[Tensor, Tensor]:
-        memory = self.model.encode(batch.src_ids, batch.src_valid)
-        hidden = self.model.decode(batch.tgt_in, memory, batch.src_valid)
-        real = hidden[batch.tgt_valid]  # (M, D): padding takes no part in the costly vocabulary layer
-        targets = batch.tgt_out[batch.tgt_valid]
-        weight, bias = self.model.output.weight, self.model.output_bias
-        return smoothed_cross_entropy(real, weight, targets, self.model.impossible, smoothing, bias)
+        return {"nll": losses(self.model, batch, 0.0)[1], "tokens": batch.n_tokens}
 
     def configure_gradient_clipping(
         self,
@@ -92,15 +84,12 @@ class TranslationModule(LightningModule):
         gradient_clip_algorithm: str | None = None,
     ) -> None:
         """Turn summed gradients into the mean over the tokens of the window, then clip their norm."""
-        gradients = [p.grad for p in self.parameters() if p.grad is not None]
         tokens = torch.tensor(float(self.tokens_in_window), device=self.device)
         tokens = self.trainer.strategy.reduce(tokens, reduce_op="sum")
         # Lightning has divided by the nominal size of the window, and averaged over the processes.
         factor = self.trainer.accumulate_grad_batches * self.trainer.world_size / tokens
-        torch._foreach_mul_(gradients, factor)
         self.tokens_in_window = 0
-        norm = torch.nn.utils.clip_grad_norm_(self.parameters(), self.config.trainer.gradient_clip or float("inf"))
-        self.log("gradient_norm", norm)
+        self.log("gradient_norm", average_and_clip(self.parameters(), factor, self.config.trainer.gradient_clip))
 
     def configure_optimizers(self) -> Any:
         """AdamW and the schedule, which moves once an update."""
@@ -108,14 +97,6 @@ class TranslationModule(LightningModule):
         optimizer = build_optimizer(self.model, self.config.optimizer)
         scheduler = build_scheduler(optimizer, self.config.schedule, int(total) if math.isfinite(total) else 0)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
-
-
-def build_optimizer(model: Transformer, config: OptimizerConfig) -> AdamW:
-    """AdamW with weight decay on matrices; biases and norms go without."""
-    matrices = [p for p in model.parameters() if p.dim() > 1]
-    vectors = [p for p in model.parameters() if p.dim() <= 1]
-    groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": vectors, "weight_decay": 0.0}]
-    return AdamW(groups, lr=config.lr, betas=config.betas, eps=config.eps, fused=True)
 
 
 def build_scheduler(optimizer: AdamW, config: ScheduleConfig, total_updates: int) -> LambdaLR:

@@ -1,0 +1,263 @@
+"""Run this project and others on the same work, in turn, and say who did how much a second.
+
+python benchmarks/peers/compare.py setup                                        the peers' environment
+python benchmarks/peers/compare.py train --data multi30k --root DIR             the same batches
+python benchmarks/peers/compare.py decode --checkpoint DIR --input FILE         the same weights and sentences
+Rows go to stdout as JSON lines, a table to stderr. See README.md beside this file.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts"), str(HERE)]
+
+from benchmark import MODELS, data_settings, read_conf  # noqa: E402
+from common import NOT_HERE  # noqa: E402
+
+from translator.arguments import OneLineParser  # noqa: E402
+from translator.benchmarking.figures import spread  # noqa: E402
+from translator.benchmarking.report import markdown, peers_table  # noqa: E402
+from translator.errors import UserError  # noqa: E402
+from translator.streams import LineWriter, say  # noqa: E402
+
+PROGRAM = "compare.py"
+PEERS = HERE / ".venv"
+#: Of source pieces, as translating limits its outputs.
+LENGTH_RATIO = 2.0
+
+
+@dataclass(frozen=True)
+class Program:
+    """One way to do the work: a script, the interpreter it needs, and what of the job is its own."""
+
+    name: str
+    script: str
+    python: str
+    own: dict[str, Any] = field(default_factory=dict)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the comparison -> exit status, as of `translate`."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    command = shlex.join(["python", f"benchmarks/peers/{PROGRAM}", *arguments])
+    writer = LineWriter("-")
+    try:
+        found = build_parser().parse_args(arguments)
+        for measured in found.run(found):
+            rows = [{**row, "command": command} for row in measured]
+            writer.write([json.dumps(row, ensure_ascii=False) for row in rows])
+            print("\n".join(markdown(peers_table(rows))), file=sys.stderr)
+    except UserError as error:
+        say(f"error: {error}", PROGRAM)
+        return 2
+    except KeyboardInterrupt:
+        say("interrupted", PROGRAM)
+        return 130
+    return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The flags of each command."""
+    form = argparse.RawDescriptionHelpFormatter
+    parser = OneLineParser(prog=PROGRAM, description=__doc__, formatter_class=form, allow_abbrev=False)
+    commands = parser.add_subparsers(title="commands", metavar="command", required=True)
+    setup = commands.add_parser("setup", help="make the peers' environment", allow_abbrev=False)
+    setup.set_defaults(run=set_up)
+    train = commands.add_parser("train", help="the same batches", allow_abbrev=False)
+    train.set_defaults(run=compare_training)
+    train.add_argument("--data", nargs="+", default=["multi30k"], metavar="D", help="as of scripts/benchmark.py train")
+    train.add_argument("--root", metavar="DIR", help="local files of multi30k")
+    train.add_argument("--languages", nargs=2, metavar="L", default=["en", "de"], help="source and target (en de)")
+    train.add_argument("--model", nargs="+", choices=MODELS, default=["tiny", "small"], help="(tiny small)")
+    train.add_argument("--vocab", type=int, default=8000, metavar="V", help="pieces learned from the data (8000)")
+    train.add_argument("--batch-tokens", type=int, default=4096, metavar="N", help="of a batch, padded (4096)")
+    train.add_argument("--steps", type=int, default=10, metavar="N", help="updates a round (10)")
+    decode = commands.add_parser("decode", help="the same weights and sentences", allow_abbrev=False)
+    decode.set_defaults(run=compare_decoding)
+    decode.add_argument("--checkpoint", type=Path, required=True, metavar="DIR", help="our bundle")
+    decode.add_argument("--input", required=True, metavar="F", help="sentences, plain or .gz")
+    decode.add_argument("--sentences", type=int, metavar="N", help="the first N of them (all)")
+    decode.add_argument("--beam", nargs="+", type=int, default=[1, 5], metavar="N", help="(1 5)")
+    decode.add_argument("--batch", nargs="+", type=int, default=[1, 64], metavar="N", help="sentences at a time (1 64)")
+    decode.add_argument("--types", nargs="*", default=["float32", "int8", "bfloat16"], metavar="T",
+                        help="number formats of CTranslate2 (float32 int8 bfloat16)")  # fmt: skip
+    for command in (train, decode):
+        command.add_argument("--turns", type=int, default=3, metavar="N", help="each program in turn, N times (3)")
+        command.add_argument(
+            "--rounds", type=int, default=1, metavar="N", help="passes a turn, of which the median (1)"
+        )
+        command.add_argument("--threads", type=int, default=1, metavar="N", help="CPU threads (1)")
+        command.add_argument("--python", default=str(PEERS / "bin/python"), metavar="P", help="the peers' interpreter")
+    return parser
+
+
+def set_up(_: argparse.Namespace) -> Iterator[list[dict[str, Any]]]:
+    """Make the environment; no rows."""
+    if not (PEERS / "bin/python").exists():
+        venv.create(PEERS, with_pip=True)
+    install = [str(PEERS / "bin/python"), "-m", "pip", "install", "-r", str(HERE / "requirements.txt")]
+    if subprocess.run(install, stdout=sys.stderr, check=False).returncode:
+        raise UserError(f"the peers could not be installed into {PEERS}: see above")
+    return iter(())
+
+
+def compare_training(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]]:
+    """Rows of one model size at a time; a rate is of real tokens of both sides."""
+    from translator.benchmarking.batch_file import read_batches, workload
+    from translator.benchmarking.real_batches import BatchJob, prepare_batches
+
+    programs = [
+        Program("ours", "ours_train.py", sys.executable),
+        Program("nn.Transformer", "torch_train.py", found.python),
+        Program("MarianMTModel", "marian_train.py", found.python),
+    ]
+    with TemporaryDirectory() as scratch:
+        path = str(Path(scratch, "batches.pt"))
+        data = data_settings(found.data, found.root, found.languages)
+        prepare_batches(BatchJob(path, data, None, found.vocab, found.batch_tokens, found.steps))
+        work = workload(read_batches(path)[0])
+        job = {"batches": path, "threads": found.threads, "rounds": found.rounds, "warmup": 2}
+        for name in found.model:
+            answers = take_turns(programs, {**job, "model": read_conf(f"model/{name}")}, found.turns, Path(scratch))
+            amount = work["source_tokens"] + work["target_tokens"]
+            setting = f"{name}, {found.batch_tokens} tokens a batch, {work['padding']:.1%} padding"
+            yield [{"kind": "peers-train", **row} for row in rows_of(answers, amount, "tokens", setting, found)]
+
+
+def compare_decoding(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]]:
+    """Rows of one beam and batch size at a time; a rate is of sentences."""
+    from translator.checkpoint import load_bundle
+    from translator.data.lines import is_blank, read_text
+
+    lines = [line for line in read_text(found.input) if not is_blank(line)][: found.sentences]
+    bundle = load_bundle(found.checkpoint)
+    sources = sorted((bundle.tokenizer.encode(line) for line in lines), key=len, reverse=True)
+    ids = {name: getattr(bundle.tokenizer, name) for name in ("pad_id", "unk_id", "bos_id", "eos_id")}
+    with TemporaryDirectory() as scratch:
+        programs = decoders(found, Path(scratch))
+        pieces = bundle.tokenizer.pieces(range(bundle.tokenizer.vocab_size))
+        job = {"ids": ids, "pieces": pieces, "threads": found.threads, "rounds": found.rounds}
+        for beam in found.beam:
+            for batch in found.batch:
+                groups = [sources[start : start + batch] for start in range(0, len(sources), batch)]
+                of_groups = {"groups": groups, "limits": [[limit(s) for s in group] for group in groups]}
+                answers = take_turns(programs, {**job, **of_groups, "beam": beam}, found.turns, Path(scratch))
+                rows = rows_of(answers, len(sources), "sentences", f"beam {beam}, batch {batch}", found)
+                yield [{"kind": "peers-decode", **row} for row in rows]
+
+
+def decoders(found: argparse.Namespace, scratch: Path) -> list[Program]:
+    """Ours, and the others over what the bundle exports to."""
+    kinds = ("huggingface", "ctranslate2")
+    exported = {kind: str(export(found.python, found.checkpoint, kind, scratch / kind)) for kind in kinds}
+    other = {"model": exported["ctranslate2"]}
+    return [
+        Program("ours", "ours_decode.py", sys.executable, {"model": str(found.checkpoint)}),
+        Program("Hugging Face", "huggingface_decode.py", found.python, {"model": exported["huggingface"]}),
+        *(
+            Program(f"CTranslate2 {kind}", "ctranslate2_decode.py", found.python, {**other, "compute_type": kind})
+            for kind in found.types
+        ),
+    ]
+
+
+def export(python: str, checkpoint: Path, kind: str, output: Path) -> Path:
+    """The bundle in another program's form, by an interpreter that has that program's library."""
+    script = str(ROOT / "scripts/export.py")
+    if run([python, script, str(checkpoint), "--to", kind, "--output", str(output)]).returncode:
+        raise UserError(f"{checkpoint} could not be exported to {kind}: see above")
+    return output
+
+
+def limit(source: Sequence[int]) -> int:
+    """The longest output for a source, as translating limits it."""
+    from translator.options import EXTRA_PIECES
+
+    return int(LENGTH_RATIO * len(source)) + EXTRA_PIECES
+
+
+def take_turns(
+    programs: Sequence[Program], job: dict[str, Any], turns: int, scratch: Path
+) -> dict[str, list[dict[str, Any]]]:
+    """Every program once a turn, ours first -> the answers of each, turn by turn; none of one that cannot run here."""
+    answers: dict[str, list[dict[str, Any]]] = {program.name: [] for program in programs}
+    for _ in range(turns):
+        for program in programs:
+            answer = run_program(program, job, scratch / "job.json")
+            answers[program.name] += [answer] if answer else []
+    return answers
+
+
+def run_program(program: Program, job: dict[str, Any], path: Path) -> dict[str, Any] | None:
+    """One program, once, in a process of its own -> its answer, None where it says that it cannot run here."""
+    path.write_text(json.dumps({**job, **program.own}), encoding="utf-8")
+    done = run([program.python, str(HERE / program.script), str(path)])
+    if done.returncode == NOT_HERE:
+        return None
+    if done.returncode:
+        raise UserError(f"{program.name} failed: see above")
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command that can import the project, and keep what it prints on stdout."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, check=False)
+    except FileNotFoundError as error:
+        raise UserError(f"{command[0]} is missing: run {PROGRAM} setup, or name another with --python") from error
+
+
+def rows_of(
+    answers: dict[str, list[dict[str, Any]]], amount: int, unit: str, setting: str, found: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """A row a program: its rate, and how many times as fast ours was in the same turns."""
+    answers = {name: given for name, given in answers.items() if given}
+    rates = {name: [amount / statistics.median(a["seconds"]) for a in given] for name, given in answers.items()}
+    ours = answers["ours"][0].get("outputs")
+    rows = []
+    for name, given in answers.items():
+        ratios = [own / theirs for own, theirs in zip(rates["ours"], rates[name], strict=True)]
+        first = given[0]
+        rows.append({
+            "program": name,
+            "setting": setting,
+            "unit": f"{unit} a second",
+            **spread("rate", rates[name]),
+            **spread("ratio", ratios),
+            "peak_mb": statistics.median(a["peak_mb"] for a in given),
+            "baseline_mb": statistics.median(a["baseline_mb"] for a in given),
+            "same_outputs": share_equal(ours, first.get("outputs")),
+            "ran_as": first.get("ran_as"),
+            "loss": first.get("loss"),
+            "turns": found.turns,
+            "threads": found.threads,
+            "cpus": first["cpus"],
+            "versions": first["versions"],
+        })  # fmt: skip
+    return rows
+
+
+def share_equal(ours: list[Any] | None, theirs: list[Any] | None) -> float | None:
+    """The share of sentences that came out alike, 0 to 1; None where there are none."""
+    if not ours or theirs is None:
+        return None
+    return sum(a == b for a, b in zip(ours, theirs, strict=True)) / len(ours)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

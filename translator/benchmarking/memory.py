@@ -1,0 +1,36 @@
+"""How much memory a process has taken at most. Standard library only, so that any program can be measured alike."""
+
+import re
+import sys
+from pathlib import Path
+
+MEGABYTE = 1024 * 1024
+
+
+def peak_bytes() -> int:
+    """The largest resident memory of this process so far.
+
+    Linux hands ``ru_maxrss`` on from the process that started this one, so what the kernel says of this program
+    alone (VmHWM) is preferred where it can be read.
+    """
+    status = Path("/proc/self/status")
+    found = re.search(r"^VmHWM:\s+(\d+) kB", status.read_text(), re.MULTILINE) if status.exists() else None
+    if found:
+        return int(found[1]) * 1024
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+class PeakMemory:
+    """The peak from here on, beside what the process had taken before: libraries, weights, data."""
+
+    def __init__(self) -> None:
+        self.baseline = peak_bytes()
+
+    def row(self) -> dict[str, float]:
+        """Megabytes: ``baseline_mb`` at most before, ``peak_mb`` in all, ``added_mb`` the difference."""
+        peak = peak_bytes()
+        figures = {"baseline_mb": self.baseline, "peak_mb": peak, "added_mb": peak - self.baseline}
+        return {name: round(value / MEGABYTE, 1) for name, value in figures.items()}
