@@ -10,6 +10,7 @@ python scripts/benchmark.py report ROWS --output docs/performance.md    the meas
 import argparse
 import json
 import logging
+import math
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,10 +96,11 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
 def _add_attention(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(measure=attention)
     parser.add_argument("--lengths", nargs="+", type=_count, default=[128, 256, 512, 1024, 2048], metavar="N")
-    parser.add_argument("--kinds", nargs="+", default=["full", "window", "strided", "topk"], metavar="K", help="rules")
-    parser.add_argument("--kernels", nargs="+", default=["explicit", "fused"], metavar="K", help="how it is computed")
-    parser.add_argument("--window", type=_count, default=64, metavar="W", help="of the sliding window (64)")
-    parser.add_argument("--stride", type=_count, default=16, metavar="N", help="of the strided pattern (16)")
+    parser.add_argument("--kinds", nargs="+", default=["dense", "window", "strided", "topk"], metavar="K",
+                        help="who sees whom (dense window strided topk)")  # fmt: skip
+    parser.add_argument("--kernels", nargs="+", default=["fused", "explicit"], metavar="K", help="how it is computed")
+    parser.add_argument("--window", type=_count, default=128, metavar="W", help="of the sliding window (128)")
+    parser.add_argument("--stride", type=_count, default=64, metavar="N", help="of the strided pattern (64)")
     parser.add_argument("--top-k", type=_count, default=32, metavar="K", help="keys a query keeps (32)")
     parser.add_argument("--d-model", type=_count, default=256, metavar="D", help="(256)")
     parser.add_argument("--n-heads", type=_count, default=8, metavar="H", help="(8)")
@@ -170,7 +172,7 @@ def decode(found: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def attention(found: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """A row a length, kind and kernel."""
+    """A row a length, kind, kernel and pass, and a row of exponents after each series of lengths."""
     from translator.benchmarking.attention import attention_rows
 
     around = _surroundings(found)
@@ -179,8 +181,10 @@ def attention(found: argparse.Namespace) -> Iterator[dict[str, Any]]:
         d_model=found.d_model, n_heads=found.n_heads, rounds=found.rounds,
     )  # fmt: skip
     for row in rows:
-        # "kind" says of every row which command it is of.
-        yield {**around, "rounds": found.rounds, **row, "kind": "attention", "rule": row.get("rule", row.get("kind"))}
+        # Of every row "kind" says which command it is of; what this one calls so is who sees whom.
+        # JSON has no word for the exponent of a single length.
+        numbers = {name: None if name.endswith("exponent") and math.isnan(n) else n for name, n in row.items()}
+        yield {**around, "rounds": found.rounds, **numbers, "kind": "attention", "rule": row["kind"]}
 
 
 def growth(found: argparse.Namespace) -> Iterator[dict[str, Any]]:

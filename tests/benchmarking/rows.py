@@ -35,6 +35,13 @@ def growth(length: int, ms: float, **changes: Any) -> dict[str, Any]:
     return row | changes
 
 
+def attention(length: int, seconds: float, **changes: Any) -> dict[str, Any]:
+    """A row of a kernel."""
+    row = {"kind": "attention", "rule": "dense", "kernel": "fused", "passes": "forward", "length": length,
+           "seconds": seconds, "peak_bytes": length << 20, "command": "python x attention", **WHERE}  # fmt: skip
+    return row | changes
+
+
 def peer(program: str, ratio: float, **changes: Any) -> dict[str, Any]:
     """A row of a comparison."""
     row = {"kind": "peers-decode", "program": program, "setting": "beam 5, batch 64", "unit": "sentences a second",

@@ -81,11 +81,14 @@ def test_peers_stand_beside_ours() -> None:
     assert lines[-2] == ""  # one command, one entry
 
 
-def test_rows_of_another_kind_show_all_they_have() -> None:
-    row = {"kind": "attention", "length": 128, "kernel": "fused", "ms": 1.234, "exact": True, **rows.WHERE}
-    lines = section("attention", [row, {**row, "kernel": "explicit"}])
-    assert cells(lines[0]) == ["length", "kernel", "ms", "exact"]
-    assert cells(lines[3]) == ["128", "explicit", "1.23", "True"]
+def test_attention_is_a_line_a_rule_kernel_and_pass() -> None:
+    fit = rows.attention(0, 0.0, lengths=[8, 16], seconds_exponent=1.5, peak_bytes_exponent=2.0)
+    del fit["length"], fit["seconds"], fit["peak_bytes"]
+    other = rows.attention(8, 0.25, rule="window", kernel="explicit")
+    lines = section("attention", [rows.attention(8, 0.002), rows.attention(16, 0.004), fit, other])
+    assert cells(lines[0]) == ["rule", "kernel", "pass", "ms at 8", "ms at 16", "exponent", "MB at 16", "exponent"]
+    assert cells(lines[2]) == ["dense", "fused", "forward", "2.00", "4.00", "1.50", "16.0", "2.00"]
+    assert cells(lines[3]) == ["window", "explicit", "forward", "250", "", "", "", ""]
 
 
 @pytest.mark.parametrize(("value", "shown"), [(1234.5, "1,234"), (99.94, "99.9"), (9.876, "9.88"), (0.0123, "0.01")])

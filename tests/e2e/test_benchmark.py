@@ -100,6 +100,29 @@ def test_growth_looks_at_each_length(script: ModuleType, capfd: pytest.CaptureFi
     ]  # fmt: skip
 
 
+def test_attention_hands_its_flags_on_and_names_its_rows(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    given: dict[str, Any] = {}
+
+    def rows_of(lengths: list[int], kinds: list[str], kernels: list[str], **numbers: int) -> Any:
+        given.update(lengths=lengths, kinds=kinds, kernels=kernels, **numbers)
+        yield {"kind": "window", "kernel": "fused", "passes": "forward", "length": 7, "seconds_exponent": float("nan")}
+
+    module = ModuleType("translator.benchmarking.attention")
+    module.attention_rows = rows_of  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    flags = ["--lengths", "7", "--kinds", "window", "--kernels", "fused", "--window", "3", "--stride", "5", "--top-k",
+             "2", "--d-model", "12", "--n-heads", "4", "--rounds", "6", "--threads", "1"]  # fmt: skip
+    assert script.main(["attention", *flags]) == 0
+    assert given == {
+        "lengths": [7], "kinds": ["window"], "kernels": ["fused"], "window": 3, "stride": 5, "top_k": 2, "d_model": 12,
+        "n_heads": 4, "rounds": 6,
+    }  # fmt: skip
+    (row,) = lines_of(capfd.readouterr().out)
+    assert (row["kind"], row["rule"], row["length"], row["seconds_exponent"]) == ("attention", "window", 7, None)
+
+
 def test_a_report_is_a_page_and_a_picture(
     script: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

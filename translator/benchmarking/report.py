@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from translator.benchmarking.figures import exponent
+from translator.benchmarking.memory import MEGABYTE
 from translator.errors import UserError
 
 Row = Mapping[str, Any]
@@ -62,11 +63,11 @@ def section(kind: str, rows: Sequence[Row]) -> list[str]:
         "train": train_table,
         "decode": decode_table,
         "growth": growth_table,
+        "attention": attention_table,
         "peers-train": peers_table,
         "peers-decode": peers_table,
     }
-    table = tables.get(kind, plain_table)(rows)
-    return [*markdown(table), "", *provenance(rows)]
+    return [*markdown(tables[kind](rows)), "", *provenance(rows)]
 
 
 def train_table(rows: Sequence[Row]) -> Table:
@@ -144,11 +145,22 @@ def peers_table(rows: Sequence[Row]) -> Table:
     ]  # fmt: skip
 
 
-def plain_table(rows: Sequence[Row]) -> Table:
-    """Every number and word of the first row, as they are called; what surrounds a figure stands below the table."""
-    hidden = {"kind", "command", "versions", "threads", "cpus", "cpu_capability", "device", "rounds"}
-    keys = [key for key, value in rows[0].items() if key not in hidden and not isinstance(value, dict | list)]
-    return [[key.replace("_", " ") for key in keys], *([_cell(row.get(key)) for key in keys] for row in rows)]
+def attention_table(rows: Sequence[Row]) -> Table:
+    """A row a rule, kernel and pass, a column a length; exponents are those that the rows without a length bring."""
+    lengths = sorted({row["length"] for row in rows if "length" in row})
+    table: list[Sequence[str]] = [("rule", "kernel", "pass", *(f"ms at {n}" for n in lengths), "exponent",
+              f"MB at {lengths[-1]}" if lengths else "MB", "exponent")]  # fmt: skip
+    found: dict[tuple[str, ...], dict[int | str, Row]] = {}
+    for row in rows:
+        found.setdefault((row["rule"], row["kernel"], row["passes"]), {})[row.get("length", "fit")] = row
+    for series_key, by_length in found.items():
+        costs = [number(1e3 * by_length[n]["seconds"]) if n in by_length else "" for n in lengths]
+        last, fit = by_length.get(lengths[-1]) if lengths else None, by_length.get("fit", {})
+        memory = "" if last is None else number(last["peak_bytes"] / MEGABYTE)
+        fitted = [fit.get(name) for name in ("seconds_exponent", "peak_bytes_exponent")]
+        powers = ["" if power is None else f"{power:.2f}" for power in fitted]
+        table.append((*series_key, *costs, powers[0], memory, powers[1]))
+    return table
 
 
 def provenance(rows: Sequence[Row]) -> list[str]:
@@ -211,12 +223,6 @@ def _row(line: str, where: str) -> dict[str, Any]:
     if not isinstance(row, dict) or row.get("kind") not in TITLES:
         raise UserError(f"{where}: not a row of this program (kind must be one of {', '.join(TITLES)})")
     return row
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return "" if value is None else str(value)
-    return number(value) if isinstance(value, float) else str(value)
 
 
 def _plural(count: int, one: str) -> str:
