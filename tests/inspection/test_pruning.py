@@ -135,7 +135,7 @@ def test_the_curve_goes_from_the_whole_model_down(toy_translator: Translator, on
     assert points[0].bleu == points[5].bleu == study.bleu() > points[4].bleu
     assert [point.parameters for point in points[:5]] == sorted((p.parameters for p in points[:5]), reverse=True)
     assert points[0].megabytes == pytest.approx(4e-6 * sum(p.numel() for p in study.model.parameters()))
-    assert len(curve_lines(points, 7)) == 1 + len(points) + 2
+    assert len(curve_lines(points, 7)) == 1 + len(points) + 3
     assert len(heads_of(study.model)) == 24
 
 

@@ -154,6 +154,7 @@ def curve_lines(points: Sequence[Point], sentences: int) -> list[str]:
         *aligned(rows),
         "",
         f"{sentences} sentences, greedy, without further training; the least important heads go first.",
+        "Speed also moves with what is written: a worse model writes more or less for the same sentence.",
     ]
 
 
