@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from translator.attention.cache import KV
 from translator.attention.dropout import Dropout
 from translator.attention.multihead import CausalSelfAttention, CrossAttention, SelfAttention
-from translator.attention.rules import everywhere, within
+from translator.attention.patterns import choose_pattern
 from translator.model.config import ModelConfig
 
 
@@ -62,7 +62,7 @@ class EncoderLayer(nn.Module):
             config.n_heads,
             n_kv_heads=site.n_kv_heads,
             dropout=config.attention_dropout,
-            rule=everywhere if site.window is None else within(site.window),
+            pattern=choose_pattern(causal_only=False, **site.pattern()),
             rotary=config.positions == "rotary",
         )
         self.feed_forward = FeedForward(config)
@@ -86,14 +86,15 @@ class DecoderLayer(nn.Module):
             config.n_heads,
             n_kv_heads=site.n_kv_heads,
             dropout=config.attention_dropout,
-            window=site.window,
             rotary=config.positions == "rotary",
+            **site.pattern(),
         )
         self.cross_attn = CrossAttention(
             config.d_model,
             config.n_heads,
             n_kv_heads=config.cross_attention.n_kv_heads,
             dropout=config.attention_dropout,
+            pattern=choose_pattern(causal_only=False, **config.cross_attention.pattern()),
         )
         self.feed_forward = FeedForward(config)
         self.self_residual, self.cross_residual, self.ff_residual = (Residual(config) for _ in range(3))
