@@ -31,12 +31,12 @@ class Blocks:
         return min(n_queries, max(self.before + 1, _SMALLEST))
 
     def columns(self, n_queries: int, n_keys: int) -> int:
-        """Keys that a block is computed over, M, at most."""
-        everywhere = 0 if self.stride is None else -(-n_keys // self.stride)
+        """Keys that a block is computed over, M, where the first key stands at position 0."""
+        everywhere = 0 if self.stride is None else n_keys // self.stride
         return self.size(n_queries) + self.before + self.after + everywhere
 
     def pairs(self, n_queries: int, n_keys: int) -> int:
-        """Pairs of query and key that are computed, at most; to be compared with n_queries * n_keys."""
+        """Pairs of query and key that are computed; to be compared with n_queries * n_keys."""
         size = self.size(n_queries)
         return -(-n_queries // size) * size * self.columns(n_queries, n_keys)
 
@@ -48,7 +48,7 @@ def attend_in_blocks(
 
     ``rule`` must hide all keys beyond ``blocks``' stretch but the last of each ``stride`` positions.
     """
-    batch, n_heads, n_queries, _ = q.shape
+    batch, n_queries = q.shape[0], q.shape[2]
     size = blocks.size(n_queries)
     q = F.pad(q, (0, 0, 0, -n_queries % size)).unflatten(2, (-1, size))  # (B, H, nb, C, Dh)
     cut = _Cut(blocks, view, size, q.shape[2])
@@ -112,7 +112,9 @@ class _Cut:
         seen = seen & near[:, :, None]
         if self.blocks.stride is None:
             return seen
-        far_pos = (self.view.k_start + torch.arange(n_keys, device=device)[self._spread()]).expand(self.n, -1)  # (nb, m)
+        far_pos = (self.view.k_start + torch.arange(n_keys, device=device)[self._spread()]).expand(
+            self.n, -1
+        )  # (nb, m)
         elsewhere = (far_pos < k_pos[:, :1]) | (far_pos > k_pos[:, -1:])  # those in the stretch stand there already
         far = rule(q_pos, far_pos) & (real[:, None, self._spread()] & elsewhere)[:, :, None]  # (B or 1, nb, C, m)
         return torch.cat((seen, far), dim=-1)

@@ -76,7 +76,7 @@ class MultiHeadAttention(nn.Module):
         return KV(k, v, start)
 
     def attend(self, q: Tensor, kv: KV, valid: Tensor | None = None, start: int = 0) -> Tensor:
-        """Queries (B, H, Q, Dh) from position ``start`` on, keys and values (B, G, K, Dh), valid (B, K) -> (B, Q, D)."""
+        """Queries (B, H, Q, Dh) from ``start`` on over keys and values (B, G, K, Dh), valid (B, K) -> (B, Q, D)."""
         k, v = kv.k, kv.v
         if self.n_kv_heads != self.n_heads:
             k, v = k.index_select(1, self.head_to_kv), v.index_select(1, self.head_to_kv)  # (B, H, K, Dh)

@@ -59,8 +59,10 @@ class _Sparse(Pattern):
         return attend_in_blocks(q, k, v, view, kernel, dropout_p, rule=self.rule, blocks=self.blocks)
 
     def products(self, n_queries: int, n_keys: int) -> int:
-        """As the base class says, at most."""
-        return 2 * self.blocks.pairs(n_queries, n_keys) if self._pays(n_queries, n_keys) else 2 * n_queries * n_keys
+        """As the base class says, where the first key stands at position 0."""
+        if not self._pays(n_queries, n_keys):
+            return super().products(n_queries, n_keys)
+        return 2 * self.blocks.pairs(n_queries, n_keys)
 
     def _pays(self, n_queries: int, n_keys: int) -> bool:
         return self.blocks.columns(n_queries, n_keys) < n_keys

@@ -1,8 +1,9 @@
 """Who may see whom: pure functions of absolute positions.
 
 A rule takes query positions (..., Q) and key positions (..., K) and returns booleans (..., Q, K); True means the
-query may attend to the key. Leading dimensions are blocks of a sequence. Rules look at absolute positions and never at the shape of the tensor at hand, so the
-same rule is right for a whole sentence, for one cached step and for a chunk in between.
+query may attend to the key. Leading dimensions are blocks of a sequence. Rules look at absolute positions and never
+at the shape of the tensor at hand, so the same rule is right for a whole sentence, for one cached step and for a chunk
+in between.
 """
 
 from collections.abc import Callable

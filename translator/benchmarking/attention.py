@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
@@ -79,23 +80,19 @@ def attention_rows(
     Raises:
         UserError: an unknown kind or kernel, or a pattern's number that is not positive.
     """
-    for what, given, known in (("kind", kinds, KINDS), ("kernel", kernels, tuple(KERNELS))):
-        for name in given:
-            if name not in known:
-                raise UserError(f"attention benchmark: {what} must be one of {', '.join(known)}, not {name!r}")
-    for kind in kinds:
-        for kernel in kernels:
-            for passes in PASSES:
-                sizes = (window, stride, top_k, d_model, n_heads, rounds, torch.get_num_threads())
-                jobs = [AttentionJob(kind, kernel, passes, length, *sizes) for length in lengths]
-                for job in jobs:
-                    job.pattern()  # refuses bad numbers before anything is measured
-                rows = []
-                for job in jobs:
-                    rows.append(asdict(job) | _alone(job))
-                    yield rows[-1]
-                if len(rows) > 1:
-                    yield _fit(rows)
+    _check("kind", kinds, KINDS)
+    _check("kernel", kernels, tuple(KERNELS))
+    sizes = (window, stride, top_k, d_model, n_heads, rounds, torch.get_num_threads())
+    for kind, kernel, passes in product(kinds, kernels, PASSES):
+        jobs = [AttentionJob(kind, kernel, passes, length, *sizes) for length in lengths]
+        for job in jobs:
+            job.pattern()  # refuses bad numbers before anything is measured
+        rows = []
+        for job in jobs:
+            rows.append(asdict(job) | _alone(job))
+            yield rows[-1]
+        if len(rows) > 1:
+            yield _fit(rows)
 
 
 def measure(job: AttentionJob) -> dict[str, float]:
@@ -127,6 +124,12 @@ def exponent(lengths: Sequence[int], values: Sequence[float]) -> float:
     mean_y = sum(y for _, y in points) / len(points)
     slope = sum((x - mean_x) * (y - mean_y) for x, y in points)
     return slope / sum((x - mean_x) ** 2 for x, _ in points)
+
+
+def _check(what: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise UserError(f"attention benchmark: {what} must be one of {', '.join(known)}, not {name!r}")
 
 
 def _fit(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
