@@ -285,6 +285,7 @@ def refuse(change: Callable[[Settings], None], folder: Path, message: str) -> No
         ("trainer", "max_epoch", 3, r"did you mean 'max_epochs'"),
         ("model", "d_model", 13, "multiple of n_heads"),
         ("attention", "kind", "gqa", r"attention\.n_kv_heads"),
+        ("attention", "cross", "strided", r"attention\.cross=strided has no meaning"),
         ("decode", "beam_size", 0, "beam"),
         ("optimizer", "lr", -1.0, r"optimizer\.lr"),
     ],

@@ -61,7 +61,7 @@ def attend_in_blocks(
         visible.expand(batch, -1, -1, -1).flatten(0, 1)[:, None],  # (B*nb, 1, C, M)
         dropout_p,
     )
-    heads = out.unflatten(0, (batch, -1)).transpose(1, 2)  # (B, H, nb, C, Dh)
+    heads = out.view(batch, cut.n, *out.shape[1:]).transpose(1, 2)  # (B, H, nb, C, Dh)
     return heads.flatten(2, 3)[:, :, :n_queries]
 
 

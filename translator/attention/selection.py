@@ -34,9 +34,9 @@ def choose_keys(q: Tensor, k: Tensor, view: View, rule: Rule, n: int) -> tuple[T
     Never more than some rows of scores at once: memory grows with the keys, not with their square.
     """
     batch, n_heads, n_queries, head_dim = q.shape
-    rows = max(1, _SCORES // (batch * n_heads * k.shape[2]))
+    rows = max(1, _SCORES // max(1, batch * n_heads * k.shape[2]))
     found = []
-    for first in range(0, n_queries, rows):
+    for first in range(0, max(1, n_queries), rows):
         some = q[:, :, first : first + rows]
         scores = (some * (1.0 / math.sqrt(head_dim))) @ k.transpose(-2, -1)  # as the kernels score
         visible = view.later(first).visible(rule, some, k)
@@ -60,4 +60,4 @@ def attend_chosen(
     # A look-up like that of embeddings: its gradient is far quicker than that of an index into a tensor.
     own_k, own_v = (F.embedding(rows, x.reshape(-1, x.shape[-1])) for x in (k, v))  # (B*H, Q, n, Dh)
     out = kernel(q.flatten(0, 1)[:, :, None], own_k, own_v, seen.flatten(0, 1)[:, :, None], dropout_p)
-    return out[:, :, 0].unflatten(0, (batch, n_heads))
+    return out.view(batch, n_heads, *out.shape[1:])[:, :, :, 0]

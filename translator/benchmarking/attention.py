@@ -1,9 +1,9 @@
 """Seconds and memory of attention alone as sequences grow: dense, window, strided and top-k, with either kernel.
 
-Each row is measured in a process of its own: the highest memory that a process ever held is not to be reset, and what
-an earlier measurement has left to the allocator would hide what a later one takes.
+Each row is measured in a process of its own, so that no earlier measurement leaves its memory to a later one.
 """
 
+import ctypes
 import math
 import re
 import resource
@@ -101,9 +101,12 @@ def measure(job: AttentionJob) -> dict[str, float]:
     torch.manual_seed(1)
     run = _runner(job, job.length)
     _runner(job, min(job.length, 128))()  # code and thread pools are loaded before memory is looked at
-    before = _highest_memory()
+    _return_freed_memory(True)
+    before = _highest_memory(anew=True)
     run()
     peak = _highest_memory() - before
+    _return_freed_memory(False)
+    run()
     seconds = []
     for _ in range(job.rounds):
         start = time.perf_counter()
@@ -133,8 +136,8 @@ def _check(what: str, given: Sequence[str], known: Sequence[str]) -> None:
 
 
 def _fit(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The exponents over the longer half of the lengths: over short ones, fixed costs outweigh what grows."""
-    longer = rows[min(len(rows) // 2, len(rows) - 2) :]
+    """The exponents over the longer lengths, four at least: over short ones, fixed costs outweigh what grows."""
+    longer = rows[max(0, min(len(rows) // 2, len(rows) - 4)) :]
     lengths = [row["length"] for row in longer]
     fixed = {key: rows[0][key] for key in ("kind", "kernel", "passes")}
     found = {f"{name}_exponent": exponent(lengths, [row[name] for row in longer]) for name in _MEASURES}
@@ -161,14 +164,28 @@ def _alone(job: AttentionJob) -> dict[str, float]:
         return pool.submit(measure, job).result()
 
 
-def _highest_memory() -> int:
-    """The most that this process ever held, in bytes.
+def _return_freed_memory(now: bool) -> None:
+    """Whether freed tensors go back to the system at once: the GNU allocator would keep some, by their sizes.
+
+    While they do, memory is that of the tensors that live; while they do not, time is that of everyday use.
+    """
+    library = ctypes.CDLL(None)
+    if hasattr(library, "malloc_trim"):
+        threshold = -3  # M_MMAP_THRESHOLD: blocks from this size on have pages of their own
+        library.mallopt(threshold, 2**16 if now else 2**25)
+        library.malloc_trim(0)
+
+
+def _highest_memory(anew: bool = False) -> int:
+    """The most that this process ever held, in bytes; ``anew`` starts from what it holds now, where Linux can do so.
 
     Linux hands the parent's ru_maxrss on to its children; the high-water mark in /proc is the process's own.
     """
-    status = Path("/proc/self/status")
-    if status.exists():
-        found = re.search(r"^VmHWM:\s+(\d+) kB$", status.read_text(encoding="utf-8"), re.MULTILINE)
+    process = Path("/proc/self")
+    if anew and (process / "clear_refs").exists():
+        (process / "clear_refs").write_text("5", encoding="ascii")
+    if (process / "status").exists():
+        found = re.search(r"^VmHWM:\s+(\d+) kB$", (process / "status").read_text(encoding="utf-8"), re.MULTILINE)
         if found:
             return int(found[1]) * 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
