@@ -92,15 +92,3 @@ def test_a_changed_target_token_leaves_earlier_logits_bit_equal(pattern):
     before, after = network(*sources(), tgt_in), network(*sources(), changed)
     assert torch.equal(before[:, :40], after[:, :40])
     assert not torch.equal(before[:, 40], after[:, 40])
-
-
-@pytest.mark.parametrize("pattern", PATTERNS, ids=_NAMES)
-@torch.no_grad()
-def test_no_rows_and_no_tokens_are_no_mistake(pattern):
-    network = model("GQA", pattern)
-    _, state = network.extend(words(3, 80, seed=3), network.start(*sources()))
-    hidden, _ = network.extend(words(3, 0), state)
-    assert hidden.shape == (3, 0, 12)
-    none = state.select(torch.zeros(0, 3, dtype=torch.long))
-    hidden, _ = network.extend(words(0, 20), none)
-    assert hidden.shape == (0, 20, 12)

@@ -65,7 +65,7 @@ class _Sparse(Pattern):
         return 2 * self.blocks.pairs(n_queries, n_keys)
 
     def _pays(self, n_queries: int, n_keys: int) -> bool:
-        return n_queries > 0 and self.blocks.columns(n_queries, n_keys) < n_keys
+        return self.blocks.columns(n_queries, n_keys) < n_keys
 
 
 class Window(_Sparse):

@@ -34,9 +34,9 @@ def choose_keys(q: Tensor, k: Tensor, view: View, rule: Rule, n: int) -> tuple[T
     Never more than some rows of scores at once: memory grows with the keys, not with their square.
     """
     batch, n_heads, n_queries, head_dim = q.shape
-    rows = max(1, _SCORES // max(1, batch * n_heads * k.shape[2]))
+    rows = max(1, _SCORES // (batch * n_heads * k.shape[2]))
     found = []
-    for first in range(0, max(1, n_queries), rows):
+    for first in range(0, n_queries, rows):
         some = q[:, :, first : first + rows]
         scores = (some * (1.0 / math.sqrt(head_dim))) @ k.transpose(-2, -1)  # as the kernels score
         visible = view.later(first).visible(rule, some, k)
