@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from translator.attention.rules import both, causal, everywhere, within
+from translator.attention.rules import View, both, causal, everywhere, strided, within
 from translator.errors import UserError
 
 
@@ -67,3 +67,51 @@ def test_rules_look_at_positions_and_not_at_columns():
 def test_a_window_of_nothing_is_refused(window):
     with pytest.raises(UserError, match=f"window must be at least 1, not {window}"):
         within(window)
+
+
+def test_a_stride_shows_neighbours_and_the_last_of_every_block():
+    assert drawn(strided(3), range(8), range(8)) == [
+        "xxx..x..",
+        "xxxx.x..",
+        "xxxxxx..",
+        ".xxxxx..",
+        "..xxxxx.",
+        "..xxxxxx",
+        "..x.xxxx",
+        "..x..xxx",
+    ]
+    assert drawn(both(causal, strided(3)), range(8), range(8)) == [
+        "x.......",
+        "xx......",
+        "xxx.....",
+        ".xxx....",
+        "..xxx...",
+        "..xxxx..",
+        "..x.xxx.",
+        "..x..xxx",
+    ]
+
+
+def test_a_stride_looks_at_positions_and_not_at_columns():
+    assert drawn(both(causal, strided(3)), range(6, 8), range(1, 8)) == [".x.xxx.", ".x..xxx"]
+
+
+@pytest.mark.parametrize("stride", [0, -3])
+def test_a_stride_of_nothing_is_refused(stride):
+    with pytest.raises(UserError, match=f"stride must be at least 1, not {stride}"):
+        strided(stride)
+
+
+@pytest.mark.parametrize("rule", [everywhere, causal, within(2), both(causal, strided(3))])
+def test_blocks_of_positions_are_ruled_side_by_side(rule):
+    q_pos, k_pos = torch.arange(6).view(2, 3), torch.arange(8).view(2, 4)
+    assert torch.equal(rule(q_pos, k_pos), torch.stack([rule(q_pos[0], k_pos[0]), rule(q_pos[1], k_pos[1])]))
+
+
+def test_a_view_needs_no_mask_where_all_is_seen():
+    q, k = torch.zeros(2, 1, 1, 3), torch.zeros(2, 1, 5, 3)
+    real = torch.tensor([[True] * 5, [True] * 2 + [False] * 3])
+    assert View(4).visible(causal, q, k) is None
+    assert View(3).visible(causal, q, k).tolist() == [[True] * 4 + [False]]
+    assert View(valid=real).visible(everywhere, q, k).tolist() == [[[row]] for row in real.tolist()]
+    assert View(6, 2, real).later(1) == View(7, 2, real)

@@ -4,6 +4,7 @@ import pytest
 
 from translator.inspection.summary import AttentionSite, attention_sites, cache_size, describe, parameters_by_part
 from translator.model.config import ModelConfig
+from translator.model.costs import cache_bytes_per_token, multiply_adds_per_token
 from translator.model.transformer import Transformer
 
 
@@ -64,3 +65,19 @@ def test_a_checkpoint_without_scores_says_so() -> None:
     built = model()
     config = {"source": "xx", "target": "yy", "model": built.config.to_dict(), "tokenizer": {}}
     assert describe(built, config, {})[-1].strip().startswith("none")
+
+
+def test_patterns_and_the_work_they_save_are_told() -> None:
+    built = model(encoder_attention={"stride": 5}, decoder_attention={"top_k": 7}, cross_attention={"top_k": 2})
+    joined = "\n".join(describe(built, {"source": "xx", "target": "yy", "model": {}, "tokenizer": {}}, {}))
+    for told in ("stride 5", "top 7", "top 2", "multiply-adds a token", "sentences of 1024"):
+        assert told in joined
+    source, target = multiply_adds_per_token(built.config, 1024, 1024)
+    assert f"{source:,.0f}" in joined
+    assert f"{target:,.0f}" in joined
+
+
+def test_the_cache_that_is_told_is_the_one_that_is_worked_out() -> None:
+    built = model(decoder_attention={"n_kv_heads": 2, "window": 7}, cross_attention={"n_kv_heads": 3})
+    size = cache_size(attention_sites(built))
+    assert (size.source_token, size.target_token) == cache_bytes_per_token(built.config)

@@ -160,6 +160,27 @@ def test_a_window_belongs_to_self_attention():
     refused("cross_attention: a window has no meaning between two sentences", cross_attention={"window": 3})
 
 
+def test_a_stride_belongs_to_self_attention():
+    refused("cross_attention: a stride has no meaning between two sentences", cross_attention={"stride": 3})
+
+
+@pytest.mark.parametrize("site", ["encoder_attention", "decoder_attention", "cross_attention"])
+@pytest.mark.parametrize("value", [0, -3, "2", 2.5, True])
+def test_strides_and_numbers_of_keys_are_whole_and_positive(site, value):
+    refused(f"{site}: stride must be a whole number of at least 1, not {value!r}", **{site: {"stride": value}})
+    refused(f"{site}: top_k must be a whole number of at least 1, not {value!r}", **{site: {"top_k": value}})
+
+
+def test_a_place_has_one_pattern():
+    refused("encoder_attention: window and top_k exclude each other", encoder_attention={"window": 3, "top_k": 2})
+    refused("decoder_attention: window and stride exclude each other", decoder_attention={"window": 3, "stride": 2})
+
+
+def test_a_config_of_before_the_patterns_is_read():
+    older = {"vocab_size": 97, "encoder_attention": {"n_kv_heads": 2, "window": 3}}
+    assert ModelConfig.from_dict(older).encoder_attention == Site(2, 3, None, None)
+
+
 def test_rotary_positions_need_an_even_head_size():
     refused("model: rotary positions need an even head size, not 5", d_model=30, n_heads=6, positions="rotary")
 

@@ -286,6 +286,7 @@ def refuse(change: Callable[[Settings], None], folder: Path, message: str) -> No
         ("model", "d_model", 13, "multiple of n_heads"),
         ("model", "n_decoder_layers", 0, "is no translator: it has no decoder"),
         ("attention", "kind", "gqa", r"attention\.n_kv_heads"),
+        ("attention", "cross", "strided", r"attention\.cross=strided has no meaning"),
         ("decode", "beam_size", 0, "beam"),
         ("optimizer", "lr", -1.0, r"optimizer\.lr"),
     ],

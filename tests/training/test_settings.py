@@ -10,7 +10,8 @@ from translator.errors import UserError
 from translator.model.config import ModelConfig
 from translator.training.settings import absolute_paths, attention_site, model_settings, run_name
 
-NO_CHOICE = {"kind": "mha", "n_kv_heads": None, "window": None, "encoder": None, "decoder": None, "cross": None}
+NUMBERS = ("n_kv_heads", "window", "stride", "top_k")
+NO_CHOICE = {"kind": "mha", **dict.fromkeys(NUMBERS), "encoder": None, "decoder": None, "cross": None}
 
 
 def named(name: str | None = None, variant: str | None = None, **data: Any) -> str:
@@ -81,15 +82,54 @@ def test_a_site_has_its_own_kind_or_the_common_one(
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({"kind": "mla"}, "attention for encoder must be one of mha, gqa, mqa, window, not 'mla'"),
-        ({"encoder": "strided"}, "attention for encoder must be one of .* not 'strided'"),
+        ({"kind": "mla"}, "attention for encoder must be one of mha, gqa, mqa, window, strided, topk, not 'mla'"),
+        ({"encoder": "causal"}, "attention for encoder must be one of .* not 'causal'"),
         ({"kind": "gqa"}, r"attention=gqa needs attention\.n_kv_heads"),
         ({"encoder": "window"}, r"attention=window needs attention\.window"),
+        ({"kind": "strided"}, r"attention=strided needs attention\.stride"),
+        ({"kind": "topk"}, r"attention=topk needs attention\.top_k"),
     ],
 )
 def test_a_kind_that_is_unknown_or_lacks_its_number_is_refused(choice: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
         attention_site(NO_CHOICE | choice, "encoder")
+
+
+@pytest.mark.parametrize(
+    ("choice", "site", "expected"),
+    [
+        ({"kind": "strided", "stride": 5}, "encoder", {"stride": 5}),
+        ({"kind": "strided", "stride": 5, "n_kv_heads": 2}, "decoder", {"stride": 5, "n_kv_heads": 2}),
+        ({"kind": "strided", "stride": 5, "n_kv_heads": 2}, "cross", {"n_kv_heads": 2}),
+        ({"kind": "topk", "top_k": 3, "stride": 5}, "cross", {"top_k": 3}),
+        ({"kind": "window", "window": 7, "decoder": "topk", "top_k": 3}, "decoder", {"top_k": 3}),
+        ({"kind": "window", "window": 7, "cross": "topk", "top_k": 3}, "cross", {"top_k": 3}),
+    ],
+)
+def test_a_pattern_brings_its_own_number_and_may_share_heads(
+    choice: dict[str, Any], site: str, expected: dict[str, int]
+) -> None:
+    assert attention_site(NO_CHOICE | choice, site) == dict.fromkeys(NUMBERS) | expected
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"cross": "window", "window": 5}, r"attention\.cross=window has no meaning"),
+        ({"cross": "strided", "stride": 5}, r"attention\.cross=strided has no meaning"),
+        ({"cross": "causal"}, "attention for cross must be one of .* not 'causal'"),
+    ],
+)
+def test_cross_attention_has_no_pattern_of_positions(choice: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message) as caught:
+        attention_site(NO_CHOICE | choice, "cross")
+    assert "\n" not in str(caught.value)
+
+
+def test_settings_of_before_the_patterns_still_hold() -> None:
+    older = {"kind": "window", "n_kv_heads": None, "window": 5, "encoder": None, "decoder": "mqa", "cross": None}
+    assert attention_site(older, "encoder") == dict.fromkeys(NUMBERS) | {"window": 5}
+    assert attention_site(older, "decoder") == dict.fromkeys(NUMBERS) | {"n_kv_heads": 1}
 
 
 def test_vocabulary_and_special_ids_come_from_the_tokenizer() -> None:

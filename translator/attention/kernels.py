@@ -7,12 +7,16 @@ A query that sees nothing gets zeros, never NaN.
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from translator.attention.dropout import dropout
+
+#: (q, k, v, visible, dropout_p) -> output (B, H, Q, Dh)
+Kernel = Callable[[Tensor, Tensor, Tensor, Tensor | None, float], Tensor]
 
 
 def attention_weights(q: Tensor, k: Tensor, visible: Tensor | None) -> Tensor:
@@ -52,3 +56,10 @@ def prefers_explicit(q: Tensor) -> bool:
     pass is the faster one; on a GPU the fused kernel wins in both.
     """
     return q.device.type == "cpu" and q.requires_grad
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None, dropout_p: float = 0.0) -> Tensor:
+    """The kernel that suits the device, without weights -> output (B, H, Q, Dh)."""
+    if prefers_explicit(q):
+        return attend_explicit(q, k, v, visible, dropout_p)[0]
+    return attend_fused(q, k, v, visible, dropout_p)

@@ -12,18 +12,20 @@ import torch
 from torch import Tensor, nn
 
 from translator.attention.cache import KV
-from translator.attention.kernels import attend_explicit, attend_fused, prefers_explicit
+from translator.attention.kernels import attend_explicit
+from translator.attention.patterns import Pattern, choose_pattern
 from translator.attention.rotary import rotate
-from translator.attention.rules import Rule, both, causal, everywhere, within
+from translator.attention.rules import Rule, View, everywhere
 from translator.errors import UserError
 
 
 class MultiHeadAttention(nn.Module):
-    """The core: projections, the sharing of key/value heads, the choice of kernel.
+    """The core: projections, the sharing of key/value heads, who sees whom.
 
     ``n_kv_heads`` = ``n_heads`` is plain multi-head attention, 1 is multi-query (Shazeer 2019, 1911.02150), anything
     between is grouped-query attention (Ainslie 2023, 2305.13245). All three fall out of ``head_to_kv`` (H,), the
-    index of the key/value head that each query head reads.
+    index of the key/value head that each query head reads. ``pattern`` says which keys are looked at, and computes no
+    others; a bare ``rule`` is computed whole.
 
     Raises:
         UserError: ``d_model`` is not a multiple of ``n_heads``, or ``n_heads`` not of ``n_kv_heads``.
@@ -40,6 +42,7 @@ class MultiHeadAttention(nn.Module):
         memory_dim: int | None = None,
         dropout: float = 0.0,
         rule: Rule = everywhere,
+        pattern: Pattern | None = None,
         rotary: bool = False,
     ) -> None:
         super().__init__()
@@ -51,7 +54,8 @@ class MultiHeadAttention(nn.Module):
         self.n_heads, self.n_kv_heads, self.head_dim = n_heads, n_kv_heads, d_model // n_heads
         if rotary and self.head_dim % 2:
             raise UserError(f"rotary positions need an even head size, not {self.head_dim} (d_model / n_heads)")
-        self.dropout, self.rule, self.rotary = dropout, rule, rotary
+        self.dropout, self.rotary = dropout, rotary
+        self.pattern = Pattern(rule) if pattern is None else pattern
         self.q_proj = nn.Linear(d_model, n_heads * self.head_dim)
         self.k_proj = nn.Linear(memory_dim or d_model, n_kv_heads * self.head_dim)
         self.v_proj = nn.Linear(memory_dim or d_model, n_kv_heads * self.head_dim)
@@ -75,16 +79,17 @@ class MultiHeadAttention(nn.Module):
         v = _split_heads(self.v_proj(x), self.n_kv_heads, self.head_dim)
         return KV(k, v, start)
 
-    def attend(self, q: Tensor, kv: KV, visible: Tensor | None) -> Tensor:
-        """Queries (B, H, Q, Dh) over keys and values (B, G, K, Dh) -> (B, Q, D)."""
+    def attend(self, q: Tensor, kv: KV, valid: Tensor | None = None, start: int = 0) -> Tensor:
+        """Queries (B, H, Q, Dh) from ``start`` on over keys and values (B, G, K, Dh), valid (B, K) -> (B, Q, D)."""
         k, v = kv.k, kv.v
         if self.n_kv_heads != self.n_heads:
             k, v = k.index_select(1, self.head_to_kv), v.index_select(1, self.head_to_kv)  # (B, H, K, Dh)
         dropout_p = self.dropout if self.training else 0.0
-        if self.on_weights is None and self.n_heads and not prefers_explicit(q):
-            heads = attend_fused(q, k, v, visible, dropout_p)
+        view = View(start, kv.start, valid)
+        if self.on_weights is None and self.n_heads:
+            heads = self.pattern.attend(q, k, v, view, dropout_p)
         else:
-            heads, weights = attend_explicit(q, k, v, visible, dropout_p)
+            heads, weights = attend_explicit(q, k, v, self.pattern.visible(q, k, view), dropout_p)
             if self.on_weights is not None:
                 self.on_weights(weights)
         if self.gates is not None:
@@ -102,11 +107,7 @@ class SelfAttention(MultiHeadAttention):
         positions = kv.positions()
         if self.rotary:
             q, kv = rotate(q, positions), KV(rotate(kv.k, positions), kv.v)
-        visible = None if self.rule is everywhere else self.rule(positions, positions)  # (T, T)
-        if valid is not None:
-            seen = valid[:, None, None, :]  # (B, 1, 1, T)
-            visible = seen if visible is None else visible & seen
-        return self.attend(q, kv, visible)
+        return self.attend(q, kv, valid)
 
 
 class CausalSelfAttention(MultiHeadAttention):
@@ -120,11 +121,12 @@ class CausalSelfAttention(MultiHeadAttention):
         n_kv_heads: int | None = None,
         dropout: float = 0.0,
         window: int | None = None,
+        stride: int | None = None,
+        top_k: int | None = None,
         rotary: bool = False,
     ) -> None:
-        rule = causal if window is None else both(causal, within(window))
-        super().__init__(d_model, n_heads, n_kv_heads=n_kv_heads, dropout=dropout, rule=rule, rotary=rotary)
-        self.window = window
+        pattern = choose_pattern(causal_only=True, window=window, stride=stride, top_k=top_k)
+        super().__init__(d_model, n_heads, n_kv_heads=n_kv_heads, dropout=dropout, pattern=pattern, rotary=rotary)
 
     def forward(self, x: Tensor, past: KV | None = None) -> tuple[Tensor, KV]:
         """X (B, T, D), the new positions after ``past`` -> (B, T, D) and the cache that includes them.
@@ -137,13 +139,9 @@ class CausalSelfAttention(MultiHeadAttention):
         if self.rotary:
             q, new = rotate(q, positions), KV(rotate(new.k, positions), new.v, new.start)
         kv = new if past is None else past.append(new.k, new.v)
-        visible = None if self._sees_all(kv, x.shape[1]) else self.rule(positions, kv.positions())  # (T, K)
-        out = self.attend(q, kv, visible)
-        return out, kv if self.window is None else kv.last(self.window - 1)  # the next query adds itself
-
-    def _sees_all(self, kv: KV, n_queries: int) -> bool:
-        """One query at the end of an unbounded past sees every key: the usual decoding step needs no mask."""
-        return n_queries == 1 and (self.rule is causal or (self.window or 0) >= kv.k.shape[2])
+        out = self.attend(q, kv, start=new.start)
+        keeps = self.pattern.keeps
+        return out, kv if keeps is None else kv.last(keeps)
 
 
 class CrossAttention(MultiHeadAttention):
@@ -156,8 +154,7 @@ class CrossAttention(MultiHeadAttention):
         once and never copied.
         """
         folded = x.reshape(memory.k.shape[0], -1, x.shape[-1])  # (B, N*T, D)
-        visible = None if valid is None else valid[:, None, None, :]  # (B, 1, 1, S)
-        return self.attend(self.project_q(folded), memory, visible).reshape(x.shape)
+        return self.attend(self.project_q(folded), memory, valid).reshape(x.shape)
 
 
 def _split_heads(x: Tensor, n_heads: int, head_dim: int) -> Tensor:

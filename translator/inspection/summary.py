@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from torch import nn
-
 from translator.attention.multihead import CausalSelfAttention, CrossAttention, MultiHeadAttention, SelfAttention
+from translator.model.config import Site
+from translator.model.costs import BYTES, multiply_adds_per_token
 from translator.model.transformer import Transformer
 
 Row = tuple[str, ...]
 
-BYTES = 4  # of a float32 number
+LENGTHS = (16, 64, 256, 1024)  # tokens on either side for which the work is told
 _SUBLAYERS = {"self_attn": "self-attention", "cross_attn": "cross-attention", "feed_forward": "feed-forward"}
 _OUTSIDE = {
     "src_embeddings": "source embeddings",
@@ -40,12 +40,23 @@ class AttentionSite:
     n_kv_heads: int
     head_dim: int
     window: int | None
+    stride: int | None = None
+    top_k: int | None = None
     pruned: tuple[int, ...] = ()  # heads that have been removed, by original number
 
     @property
     def kv_bytes(self) -> int:
         """Bytes of keys and values of one token, in float32."""
         return 2 * self.n_kv_heads * self.head_dim * BYTES
+
+    @property
+    def sees(self) -> str:
+        """Which keys a query looks at."""
+        if self.window is not None:
+            return f"window {self.window}"
+        if self.stride is not None:
+            return f"stride {self.stride}"
+        return "sees all it may" if self.top_k is None else f"top {self.top_k}"
 
 
 @dataclass(frozen=True)
@@ -65,8 +76,14 @@ def parameters_by_part(model: Transformer) -> dict[str, int]:
     return dict(counts)
 
 
-def attention_sites(model: nn.Module) -> list[AttentionSite]:
+def attention_sites(model: Transformer) -> list[AttentionSite]:
     """All attention sublayers: the encoder's, then the decoder's two kinds, first layer first."""
+    config = model.config
+    places: dict[type[MultiHeadAttention], Site] = {
+        SelfAttention: config.encoder_attention,
+        CausalSelfAttention: config.decoder_attention,
+        CrossAttention: config.cross_attention,
+    }
     return [
         AttentionSite(
             name,
@@ -74,8 +91,8 @@ def attention_sites(model: nn.Module) -> list[AttentionSite]:
             module.n_heads,
             module.n_kv_heads,
             module.head_dim,
-            getattr(module, "window", None),
-            _pruned(module),
+            **places[kind].pattern(),
+            pruned=_pruned(module),
         )
         for kind, name in _KINDS.items()
         for layer, module in enumerate(m for m in model.modules() if isinstance(m, kind))
@@ -105,6 +122,7 @@ def describe(model: Transformer, config: Mapping[str, Any], metrics: Mapping[str
     parts = parameters_by_part(model)
     total = sum(parts.values())
     sites = attention_sites(model)
+    before = ", before heads were pruned" if model.config.pruned_heads else ""
     settings = {**config["model"], **{f"tokenizer {name}": value for name, value in config["tokenizer"].items()}}
     scores = [row for split, found in metrics.items() for row in _score_rows(split, found)]
     sections: dict[str, list[Row]] = {
@@ -114,6 +132,7 @@ def describe(model: Transformer, config: Mapping[str, Any], metrics: Mapping[str
         "configuration": [(name, _plain(value)) for name, value in settings.items()],
         "attention": list(_site_rows(sites)),
         "kv-cache in float32": _cache_rows(cache_size(sites)),
+        f"multiply-adds a token{before}": list(_work_rows(model)),
         "scores": scores or [("none: the training has not finished",)],
     }
     lines = [line for title, rows in sections.items() for line in ("", title, *_table(rows))]
@@ -139,8 +158,7 @@ def _site_rows(sites: list[AttentionSite]) -> Iterator[Row]:
         heads = f"{first.n_heads} heads of {first.head_dim}"
         if first.pruned:
             heads += f", without {', '.join(map(str, first.pruned))}"
-        window = "sees all it may" if first.window is None else f"window {first.window}"
-        yield first.kind, layers, heads, f"{first.n_kv_heads} for keys and values", window
+        yield first.kind, layers, heads, f"{first.n_kv_heads} for keys and values", first.sees
 
 
 def _cache_rows(size: CacheSize) -> list[Row]:
@@ -149,6 +167,13 @@ def _cache_rows(size: CacheSize) -> list[Row]:
         ("bytes a target token", f"{size.target_token:,}", f"in each beam{kept}"),
         ("bytes a source token", f"{size.source_token:,}", "once a sentence, all beams share it"),
     ]
+
+
+def _work_rows(model: Transformer) -> Iterator[Row]:
+    """How the work grows with the length, on either side."""
+    for length in LENGTHS:
+        source, target = multiply_adds_per_token(model.config, length, length)
+        yield f"sentences of {length}", f"{source:,.0f}", "a source token", f"{target:,.0f}", "a target token"
 
 
 def _score_rows(split: str, found: Any) -> Iterator[Row]:

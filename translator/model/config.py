@@ -18,15 +18,26 @@ _SIZES = ("vocab_size", "d_model", "n_heads", "d_ff", "max_positions")
 _DEPTHS = ("n_encoder_layers", "n_decoder_layers")
 _CHOICES = {"norm": Norm, "positions": Positions, "tie_embeddings": Tying, "activation": Activation}
 _SWITCHES = ("embedding_norm", "embedding_scale", "output_bias", "cross")
+_PATTERNS = ("window", "stride", "top_k")
 _SITES = ("encoder_attention", "decoder_attention", "cross_attention")
 
 
 @dataclass(frozen=True)
 class Site:
-    """One place where attention is used: how many key/value heads (None: one a head), how wide a window (None: all)."""
+    """One place where attention is used: how many key/value heads (None: one a head), and which keys are looked at.
+
+    At most one of these: a window's width, the stride of neighbours and summaries, how many keys of the highest
+    scores. None of them: all.
+    """
 
     n_kv_heads: int | None = None
     window: int | None = None
+    stride: int | None = None
+    top_k: int | None = None
+
+    def pattern(self) -> dict[str, int | None]:
+        """What `attention.patterns.choose_pattern` takes."""
+        return {name: getattr(self, name) for name in _PATTERNS}
 
 
 @dataclass(frozen=True)
@@ -140,10 +151,11 @@ class ModelConfig:
             raise UserError(f"model: rotary positions need an even head size, not {head_dim} (d_model / n_heads)")
         for name in _SITES:
             _check_site(name, getattr(self, name), self.n_heads)
-        if self.cross_attention.window is not None:
-            raise UserError(
-                "cross_attention: a window has no meaning between two sentences; set window for self-attention only"
-            )
+        for key in ("window", "stride"):
+            if getattr(self.cross_attention, key) is not None:
+                raise UserError(
+                    f"cross_attention: a {key} has no meaning between two sentences; set {key} for self-attention only"
+                )
 
     def _check_pruned_heads(self) -> None:
         layers = {"encoder": self.n_encoder_layers, "decoder": self.n_decoder_layers, "cross": self.n_decoder_layers}
@@ -223,5 +235,8 @@ def _check_site(name: str, site: Site, n_heads: int) -> None:
         _check_whole(name, "n_kv_heads", site.n_kv_heads)
         if n_heads % site.n_kv_heads:
             raise UserError(f"{name}: n_heads ({n_heads}) must be a multiple of n_kv_heads ({site.n_kv_heads})")
-    if site.window is not None:
-        _check_whole(name, "window", site.window)
+    given = {key: value for key, value in site.pattern().items() if value is not None}
+    for key, value in given.items():
+        _check_whole(name, key, value)
+    if len(given) > 1:
+        raise UserError(f"{name}: {' and '.join(given)} exclude each other; set one of them")

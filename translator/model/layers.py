@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from translator.attention.cache import KV
 from translator.attention.dropout import Dropout
 from translator.attention.multihead import CausalSelfAttention, CrossAttention, SelfAttention
-from translator.attention.rules import everywhere, within
+from translator.attention.patterns import choose_pattern
 from translator.model.config import ModelConfig
 
 #: What stands between the two matrices of the feed-forward network.
@@ -74,7 +74,7 @@ class EncoderLayer(nn.Module):
             config.n_heads,
             n_kv_heads=site.n_kv_heads,
             dropout=config.attention_dropout,
-            rule=everywhere if site.window is None else within(site.window),
+            pattern=choose_pattern(causal_only=False, **site.pattern()),
             rotary=config.positions == "rotary",
         )
         self.feed_forward = FeedForward(config)
@@ -104,8 +104,8 @@ class DecoderLayer(nn.Module):
             config.n_heads,
             n_kv_heads=site.n_kv_heads,
             dropout=config.attention_dropout,
-            window=site.window,
             rotary=config.positions == "rotary",
+            **site.pattern(),
         )
         self.cross = config.cross
         if self.cross:
@@ -115,6 +115,7 @@ class DecoderLayer(nn.Module):
                 n_kv_heads=config.cross_attention.n_kv_heads,
                 memory_dim=config.memory_dim,
                 dropout=config.attention_dropout,
+                pattern=choose_pattern(causal_only=False, **config.cross_attention.pattern()),
             )
         self.feed_forward = FeedForward(config)
         self.self_residual = Residual(config)

@@ -8,7 +8,8 @@ from typing import Any
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
 
-ATTENTION_KINDS = ("mha", "gqa", "mqa", "window")
+ATTENTION_KINDS = ("mha", "gqa", "mqa", "window", "strided", "topk")
+_NUMBERS = {"gqa": "n_kv_heads", "window": "window", "strided": "stride", "topk": "top_k"}
 SITES = ("encoder", "decoder", "cross")
 
 
@@ -55,18 +56,24 @@ def model_settings(settings: Mapping[str, Any], tokenizer: Tokenizer) -> dict[st
 def attention_site(attention: Mapping[str, Any], site: str) -> dict[str, int | None]:
     """The kind of attention at one site, its own where one is named, as numbers.
 
+    A pattern that is common to all sites leaves cross-attention whole where it compares positions.
+
     Raises:
-        UserError: an unknown kind, or one that lacks its number.
+        UserError: an unknown kind, one that lacks its number, or a pattern of positions for cross-attention.
     """
     kind = attention[site] or attention["kind"]
     if kind not in ATTENTION_KINDS:
         raise UserError(f"attention for {site} must be one of {', '.join(ATTENTION_KINDS)}, not {kind!r}")
-    if kind == "window" and site == "cross":
-        kind = "mha"  # positions of two languages cannot be compared
-    for wanted, key in (("gqa", "n_kv_heads"), ("window", "window")):
-        if kind == wanted and attention[key] is None:
-            raise UserError(f"attention={kind} needs attention.{key}=...")
-    return {
-        "n_kv_heads": {"gqa": attention["n_kv_heads"], "mqa": 1}.get(kind),
-        "window": attention["window"] if kind == "window" else None,
-    }
+    shared = 1 if kind == "mqa" else None if kind == "mha" else attention["n_kv_heads"]
+    if kind in ("window", "strided") and site == "cross":
+        if attention[site]:
+            raise UserError(
+                f"attention.cross={kind} has no meaning: positions of two sentences cannot be compared; "
+                "choose mha, gqa, mqa or topk"
+            )
+        return {"n_kv_heads": shared, "window": None, "stride": None, "top_k": None}
+    wanted = _NUMBERS.get(kind)
+    if wanted and attention.get(wanted) is None:
+        raise UserError(f"attention={kind} needs attention.{wanted}=...")
+    pattern = {key: attention[key] if key == wanted else None for key in ("window", "stride", "top_k")}
+    return {"n_kv_heads": shared, **pattern}

@@ -1,0 +1,192 @@
+"""Seconds and memory of attention alone as sequences grow: dense, window, strided and top-k, with either kernel.
+
+Each row is measured in a process of its own, so that no earlier measurement leaves its memory to a later one.
+"""
+
+import ctypes
+import math
+import re
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from itertools import product
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from translator.attention.kernels import Kernel, attend_explicit, attend_fused
+from translator.attention.patterns import Pattern, choose_pattern
+from translator.attention.rules import View
+from translator.errors import UserError
+
+KINDS = ("dense", "window", "strided", "topk")
+PASSES = ("forward", "forward+backward")
+_MEASURES = ("seconds", "peak_bytes")
+
+
+def _explicit(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None, dropout_p: float) -> Tensor:
+    return attend_explicit(q, k, v, visible, dropout_p)[0]
+
+
+KERNELS: dict[str, Kernel] = {"fused": attend_fused, "explicit": _explicit}
+
+
+@dataclass(frozen=True)
+class AttentionJob:
+    """One causal self-attention over one sequence of random numbers, projections left out."""
+
+    kind: str
+    kernel: str
+    passes: str
+    length: int
+    window: int
+    stride: int
+    top_k: int
+    d_model: int
+    n_heads: int
+    rounds: int
+    threads: int
+
+    def pattern(self) -> Pattern:
+        """What is measured."""
+        own = {"window": ("window", self.window), "strided": ("stride", self.stride), "topk": ("top_k", self.top_k)}
+        return choose_pattern(causal_only=True, **dict([own[self.kind]] if self.kind in own else []))
+
+
+def attention_rows(
+    lengths: Sequence[int],
+    kinds: Sequence[str] = KINDS,
+    kernels: Sequence[str] = tuple(KERNELS),
+    *,
+    window: int = 128,
+    stride: int = 64,
+    top_k: int = 32,
+    d_model: int = 256,
+    n_heads: int = 8,
+    rounds: int = 3,
+) -> Iterator[dict[str, Any]]:
+    """A row a length for each kind, kernel and pass, then a row with the fitted exponents of time and memory.
+
+    ``seconds`` is the median of the rounds after one that does not count; ``peak_bytes`` is what the process held at
+    its highest beyond what it held before the first round, inputs included in neither.
+
+    Raises:
+        UserError: an unknown kind or kernel, or a pattern's number that is not positive.
+    """
+    _check("kind", kinds, KINDS)
+    _check("kernel", kernels, tuple(KERNELS))
+    sizes = (window, stride, top_k, d_model, n_heads, rounds, torch.get_num_threads())
+    for kind, kernel, passes in product(kinds, kernels, PASSES):
+        jobs = [AttentionJob(kind, kernel, passes, length, *sizes) for length in lengths]
+        for job in jobs:
+            job.pattern()  # refuses bad numbers before anything is measured
+        rows = []
+        for job in jobs:
+            rows.append(asdict(job) | _alone(job))
+            yield rows[-1]
+        if len(rows) > 1:
+            yield _fit(rows)
+
+
+def measure(job: AttentionJob) -> dict[str, float]:
+    """Run the job in this process -> its ``seconds`` and ``peak_bytes``."""
+    torch.set_num_threads(job.threads)
+    torch.manual_seed(1)
+    run = _runner(job, job.length)
+    _runner(job, min(job.length, 128))()  # code and thread pools are loaded before memory is looked at
+    _return_freed_memory(True)
+    before = _highest_memory(anew=True)
+    run()
+    peak = _highest_memory() - before
+    _return_freed_memory(False)
+    run()
+    seconds = []
+    for _ in range(job.rounds):
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+    return {"seconds": median(seconds), "peak_bytes": peak}
+
+
+def exponent(lengths: Sequence[int], values: Sequence[float]) -> float:
+    """The e of value ~ length ** e, by least squares over the logarithms; pairs without a positive value are left out.
+
+    NaN where fewer than two lengths are left.
+    """
+    points = [(math.log(n), math.log(value)) for n, value in zip(lengths, values, strict=True) if value > 0]
+    if len({x for x, _ in points}) < 2:
+        return math.nan
+    mean_x = sum(x for x, _ in points) / len(points)
+    mean_y = sum(y for _, y in points) / len(points)
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points)
+    return slope / sum((x - mean_x) ** 2 for x, _ in points)
+
+
+def _check(what: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise UserError(f"attention benchmark: {what} must be one of {', '.join(known)}, not {name!r}")
+
+
+def _fit(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The exponents over the longer lengths, four at least: over short ones, fixed costs outweigh what grows."""
+    longer = rows[max(0, min(len(rows) // 2, len(rows) - 4)) :]
+    lengths = [row["length"] for row in longer]
+    fixed = {key: rows[0][key] for key in ("kind", "kernel", "passes")}
+    found = {f"{name}_exponent": exponent(lengths, [row[name] for row in longer]) for name in _MEASURES}
+    return {**fixed, "lengths": lengths, **found}
+
+
+def _runner(job: AttentionJob, length: int) -> Callable[[], None]:
+    backward = job.passes == "forward+backward"
+    shape = (1, job.n_heads, length, job.d_model // job.n_heads)
+    q, k, v = (torch.randn(shape, requires_grad=backward) for _ in range(3))
+    pattern, kernel, view = job.pattern(), KERNELS[job.kernel], View()
+
+    def run() -> None:
+        with torch.set_grad_enabled(backward):
+            out = pattern.attend(q, k, v, view, 0.0, kernel)
+            if backward:
+                torch.autograd.grad(out.sum(), (q, k, v))
+
+    return run
+
+
+def _alone(job: AttentionJob) -> dict[str, float]:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(measure, job).result()
+
+
+def _return_freed_memory(now: bool) -> None:
+    """Whether freed tensors go back to the system at once: the GNU allocator would keep some, by their sizes.
+
+    While they do, memory is that of the tensors that live; while they do not, time is that of everyday use.
+    """
+    library = ctypes.CDLL(None)
+    if hasattr(library, "malloc_trim"):
+        threshold = -3  # M_MMAP_THRESHOLD: blocks from this size on have pages of their own
+        library.mallopt(threshold, 2**16 if now else 2**25)
+        library.malloc_trim(0)
+
+
+def _highest_memory(anew: bool = False) -> int:
+    """The most that this process ever held, in bytes; ``anew`` starts from what it holds now, where Linux can do so.
+
+    Linux hands the parent's ru_maxrss on to its children; the high-water mark in /proc is the process's own.
+    """
+    process = Path("/proc/self")
+    if anew and (process / "clear_refs").exists():
+        (process / "clear_refs").write_text("5", encoding="ascii")
+    if (process / "status").exists():
+        found = re.search(r"^VmHWM:\s+(\d+) kB$", (process / "status").read_text(encoding="utf-8"), re.MULTILINE)
+        if found:
+            return int(found[1]) * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
