@@ -17,7 +17,7 @@ from translator.inference import Translator
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 
-STEPS, BATCH, WARM_UP, PEAK = 500, 32, 50, 4e-3
+STEPS, BATCH, WARM_UP, PEAK = 700, 32, 50, 4e-3
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +38,7 @@ def toy_model(tokenizer: Tokenizer, **changes: object) -> Transformer:
 def teach(model: Transformer, tokenizer: Tokenizer, steps: int) -> None:
     """A plain training loop."""
     rng = random.Random(11)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=PEAK, betas=(0.9, 0.98))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=PEAK, betas=(0.9, 0.98), fused=True)
     config, cpu = model.config, torch.device("cpu")
     for step in range(1, steps + 1):
         for group in optimizer.param_groups:

@@ -15,7 +15,7 @@ from translator.training.settings import attention_site, run_name
 
 FILES = sorted(path.relative_to(CONF) for path in CONF.rglob("*.yaml"))
 NOT_FOR_TRAINING = Path("data/bundle.yaml")
-GROUPS = [file for file in FILES if len(file.parts) == 2 and file.parts[0] not in ("debug", "hydra", "recipe")]
+GROUPS = [file for file in FILES if len(file.parts) == 2 and file.parts[0] not in ("debug", "experiment", "hydra", "recipe")]
 NEEDED = {"data/hub": ("data.path=someone/set",)}
 SITES = ("encoder", "decoder", "cross")
 
@@ -45,6 +45,15 @@ def test_debugging_changes_what_it_says(choice: str) -> None:
     assert (training.trainer.max_updates is None) == (choice == "none")
     if choice == "overfit":
         assert (model.dropout, training.label_smoothing, training.trainer.ema_decay) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("choice", ["attention_study", "head_study"])
+def test_experiments_compose_and_leave_room_for_what_is_compared(choice: str) -> None:
+    settings = composed(f"experiment={choice}", "attention=gqa", "model.n_heads=8")
+    model = build(settings)[1]
+    assert (settings["data"]["kind"], settings["name"], model.n_heads) == ("pocket", choice, 8)
+    assert model.cross_attention.n_kv_heads == 2
+    assert settings["tokenizer"]["vocab_size"] == 1200  # the corpus's recipe holds
 
 
 @pytest.mark.parametrize("group", sorted({file.parts[0] for file in GROUPS} - {"data"}))
@@ -101,7 +110,7 @@ def test_every_key_is_explained(file: Path) -> None:
         if other.parts[0] != "hydra":
             explained |= set(re.findall(r"^\s*(\w+):.*\s#\s*\S", (CONF / other).read_text(encoding="utf-8"), re.M))
     bare = [line for line in undocumented(text) if not _is_plumbing(line)]
-    if file.parts[0] in ("recipe", "debug"):  # they give other values to keys that are explained where they belong
+    if file.parts[0] in ("recipe", "debug", "experiment"):  # they give other values to keys that are explained where they belong
         bare = [line for line in bare if line.partition(":")[0] not in explained]
     assert bare == []
 

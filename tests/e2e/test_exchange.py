@@ -99,7 +99,7 @@ def test_the_self_check_finds_exports_beside_the_bundle_and_stale_ones(
     lines = out.splitlines()
     assert lines[0].startswith("3 pairs from made-up pieces")
     assert [line.split("  ")[0] for line in lines[1:-1]] == [
-        "cached = uncached", "batch 1 = batch N", "padded = unpadded", "beam 1 = greedy", "fused = explicit",
+        "cached = uncached", "batch 1 = batch N", "padded = unpadded", "beam 1 = greedy", "masked = pruned", "fused = explicit",
         f"exported = ours ({beside})",
     ]  # fmt: skip
     assert all(line.endswith("holds") for line in lines[1:-1])

@@ -9,7 +9,7 @@ import torch
 
 from tests import toy
 from tests.model.small import small
-from translator.attention import multihead
+from translator.attention import kernels
 from translator.attention.cache import KV
 from translator.attention.multihead import SelfAttention
 from translator.checkpoint import Bundle, load_bundle
@@ -64,12 +64,12 @@ def looks_at_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fuses_wrongly(monkeypatch: pytest.MonkeyPatch) -> None:
-    fused = multihead.attend_fused
-    monkeypatch.setattr(multihead, "attend_fused", lambda q, k, v, visible, p: fused(q, k, v * (1 + 1e-6), visible, p))
+    fused = kernels.attend_fused
+    monkeypatch.setattr(kernels, "attend_fused", lambda q, k, v, visible, p: fused(q, k, v * (1 + 1e-6), visible, p))
 
 
 def loses_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(multihead, "attend_fused", lambda q, *_: q * math.nan)
+    monkeypatch.setattr(kernels, "attend_fused", lambda q, *_: q * math.nan)
 
 
 @pytest.mark.parametrize(

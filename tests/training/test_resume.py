@@ -71,7 +71,7 @@ def figures(folder: Path) -> dict[str, Any]:
     """The metrics but for what depends on the clock."""
     metrics: dict[str, Any] = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     for part in (metrics, *(value for value in metrics.values() if isinstance(value, dict))):
-        for key in ("seconds", "sentences_per_second", "commit", "asked"):
+        for key in ("seconds", "sentences_per_second", "tokens_per_second", "commit", "asked"):
             part.pop(key, None)
     return metrics
 
