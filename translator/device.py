@@ -5,11 +5,12 @@ import torch
 from translator.errors import UserError
 from translator.options import DEVICES, PRECISIONS, at_least, one_of
 
-_DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+#: What the weights are kept in; 8-bit products keep float32 around them (see `translator.model.int8`).
+_DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, "int8": torch.float32}
 
 
 def place(device: str, precision: str, threads: int | None) -> tuple[torch.device, torch.dtype]:
-    """Check a device (auto, cpu, cuda) and a precision (float32, bf16, fp16), and set the number of CPU threads.
+    """Check a device (auto, cpu, cuda) and a precision (float32, bf16, fp16, int8), and set the number of CPU threads.
 
     Raises:
         UserError: a name is unknown, there is no GPU, or the device cannot do the precision.
@@ -25,4 +26,6 @@ def place(device: str, precision: str, threads: int | None) -> tuple[torch.devic
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu" and precision == "fp16":
         raise UserError("precision fp16 needs a GPU; on a CPU use float32 or bf16")
+    if device != "cpu" and precision == "int8":
+        raise UserError("precision int8 is for the CPU; on a GPU use bf16 or fp16, or add --device cpu")
     return torch.device(device), _DTYPES[precision]

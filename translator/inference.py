@@ -25,6 +25,7 @@ from translator.decoding.hypothesis import Hypothesis
 from translator.decoding.sampling import sample
 from translator.device import place
 from translator.errors import UserError
+from translator.model.int8 import quantize
 from translator.model.transformer import Transformer
 from translator.options import EXTRA_PIECES, TranslateOptions
 from translator.parts import Part, line_parts
@@ -59,13 +60,15 @@ class Translator:
         precision: str = "float32",
         threads: int | None = None,
     ) -> "Translator":
-        """Read a bundle and place it on a device: auto, cpu or cuda; float32, bf16 or fp16 (GPU only).
+        """Read a bundle and place it on a device: auto, cpu or cuda; float32, bf16, fp16 (GPU only) or int8 (CPU only).
 
         Raises:
             UserError: the bundle is missing or damaged, or the device or precision is not to be had here.
         """
         target, dtype = place(device, precision, threads)
         bundle = load_bundle(Path(directory))
+        if precision == "int8":
+            quantize(bundle.model)
         return cls(
             bundle.model.to(device=target, dtype=dtype),
             bundle.tokenizer,

@@ -8,7 +8,7 @@ from typing import Any
 from translator.errors import UserError
 
 ON_LONG = ("split", "crop", "error")
-PRECISIONS = ("float32", "bf16", "fp16")
+PRECISIONS = ("float32", "bf16", "fp16", "int8")
 ALIGN_STEPS = ("output", "input")
 FORMATS = ("text", "tsv", "json")
 DEVICES = ("auto", "cpu", "cuda")

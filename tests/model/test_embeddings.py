@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.model.small import D, V, alike, config, words
-from translator.model.embeddings import Embeddings, project_to_vocabulary, sinusoids
+from translator.model.embeddings import Embeddings, sinusoids
 
 
 def embeddings(**changes) -> Embeddings:
@@ -79,15 +79,3 @@ def test_the_table_grows_and_follows_the_type():
 
 def test_the_table_is_no_weight():
     assert list(embeddings().state_dict()) == ["tokens.weight"]
-
-
-def test_impossible_ids_get_no_logit_and_the_rest_are_products():
-    torch.manual_seed(2)
-    hidden, weight = torch.randn(3, 5, D), torch.randn(V, D)
-    logits = project_to_vocabulary(hidden, weight, torch.tensor([0, 11]))
-    assert (logits[..., [0, 11]] == -math.inf).all()
-    possible = [i for i in range(V) if i not in {0, 11}]
-    torch.testing.assert_close(logits[..., possible], (hidden @ weight.T)[..., possible])
-    biased = project_to_vocabulary(hidden, weight, torch.tensor([0, 11]), torch.arange(float(V)))
-    torch.testing.assert_close(biased[..., possible], (hidden @ weight.T + torch.arange(V))[..., possible])
-    assert (biased[..., [0, 11]] == -math.inf).all()

@@ -1,10 +1,16 @@
 """8-bit products: near the exact ones, and only where they pay."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from torch import nn
 
+from tests import toy
+from translator.inference import Translator
+from translator.model.config import ModelConfig
 from translator.model.int8 import LEAST_WEIGHTS, Int8Linear, quantize
+from translator.model.transformer import Transformer
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -33,11 +39,33 @@ def test_a_row_of_zeros_stays_zero() -> None:
     assert out[:, 1].tolist() == pytest.approx([8.0, 8.0], rel=0.02)
 
 
-def test_only_large_matrices_are_replaced() -> None:
-    small, large = nn.Linear(64, 64), nn.Linear(512, LEAST_WEIGHTS // 512)
-    model = nn.Sequential(small, nn.ModuleDict({"inside": large}))
+def test_only_large_matrices_and_the_vocabulary_are_replaced() -> None:
+    torch.manual_seed(3)
+    model = Transformer(ModelConfig(101, d_model=64, n_heads=4, n_encoder_layers=1, n_decoder_layers=1, d_ff=2048))
+    model.eval()
+    hidden = torch.randn(3, 5, 64)
+    with torch.no_grad():
+        wanted = model.logits(hidden)
+        quantize(model)
+        found = model.logits(hidden)
 
-    quantize(model)
+    layer = model.decoder[0]
+    assert layer.feed_forward.up.in_features * layer.feed_forward.up.out_features == LEAST_WEIGHTS
+    assert isinstance(layer.feed_forward.up, Int8Linear)
+    assert isinstance(layer.feed_forward.down, Int8Linear)
+    assert isinstance(layer.self_attn.q_proj, nn.Linear)
+    impossible = [model.config.pad_id, model.config.bos_id]
+    assert found[..., impossible].eq(float("-inf")).all()
+    possible = [index for index in range(101) if index not in impossible]
+    assert (found - wanted)[..., possible].abs().max() < 0.1
 
-    assert model[0] is small
-    assert isinstance(model[1]["inside"], Int8Linear)
+
+def test_a_translator_of_8_bits_says_nearly_the_same(toy_bundle: Path) -> None:
+    lines = toy.sentences(60, seed=8)
+    exact, rounded = Translator.load(toy_bundle), Translator.load(toy_bundle, device="cpu", precision="int8")
+
+    wanted, found = exact.translate(lines), rounded.translate(lines)
+
+    same = sum(a.text == b.text for a, b in zip(wanted, found, strict=True))
+    assert same >= 57
+    assert any(a.score != b.score for a, b in zip(wanted, found, strict=True))

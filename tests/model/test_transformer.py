@@ -193,3 +193,19 @@ def test_bfloat16_autocast_stays_near():
     torch.testing.assert_close(found, expected, rtol=0, atol=0.2)
     assert log_probs.dtype == torch.float32
     assert not log_probs.isnan().any()
+
+
+@pytest.mark.parametrize("output_bias", [False, True])
+def test_impossible_ids_get_no_logit_and_the_rest_are_products(output_bias):
+    torch.manual_seed(2)
+    model = Transformer(config(pad_id=0, bos_id=11, output_bias=output_bias))
+    hidden, added = torch.randn(3, 5, D), torch.zeros(V)
+    if output_bias:
+        added = torch.arange(float(V))
+        model.output_bias.data.copy_(added)
+    logits = model.logits(hidden)
+    assert (logits[..., [0, 11]] == float("-inf")).all()
+    possible = [i for i in range(V) if i not in {0, 11}]
+    torch.testing.assert_close(logits[..., possible], (hidden @ model.output.weight.T + added)[..., possible])
+    torch.log_softmax(logits, dim=-1)[..., possible].sum().backward()
+    assert model.output.weight.grad.isfinite().all()

@@ -3,7 +3,6 @@
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from translator.attention.dropout import Dropout
@@ -76,12 +75,3 @@ def sinusoids(length: int, d_model: int, halves: bool = False) -> Tensor:
     if halves:
         return torch.cat((angle.sin(), angle.cos()), dim=-1)[:, :d_model]
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)[:, :d_model]
-
-
-def project_to_vocabulary(hidden: Tensor, weight: Tensor, impossible: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Hidden (..., D) times the embeddings (V, D), plus a bias (V,) if there is one -> logits (..., V).
-
-    The ids in ``impossible`` (padding, begin of sentence) get -inf before anything is normalised, so they have no
-    probability in training, in forced scoring and in search alike.
-    """
-    return F.linear(hidden, weight, bias).index_fill(-1, impossible, float("-inf"))

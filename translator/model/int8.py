@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from translator.errors import UserError
+from translator.model.transformer import Transformer
 
 #: Smaller matrices stay as they are: turning their inputs into integers takes longer than it saves.
 LEAST_WEIGHTS = 1 << 17
@@ -45,10 +46,19 @@ class Int8Linear(nn.Module):
         return out
 
 
-def quantize(module: nn.Module) -> None:
-    """Replace every large `nn.Linear` below ``module`` by its 8-bit form, in place."""
+def quantize(model: Transformer) -> None:
+    """Compute large matrix products of a model in 8 bits, in place: the vocabulary's, and every large `nn.Linear`.
+
+    Raises:
+        UserError: as `Int8Linear`.
+    """
+    model.projection = Int8Linear(model.output.weight, model.logit_bias())
+    _replace(model)
+
+
+def _replace(module: nn.Module) -> None:
     for name, child in module.named_children():
         if isinstance(child, nn.Linear) and child.weight.numel() >= LEAST_WEIGHTS:
             setattr(module, name, Int8Linear(child.weight, child.bias))
         else:
-            quantize(child)
+            _replace(child)

@@ -6,11 +6,12 @@ Letters: B sentences, N rows (beams) a sentence, S source length, T target lengt
 from collections.abc import Collection, Mapping
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from translator.attention.heads import prune
 from translator.model.config import ModelConfig
-from translator.model.embeddings import Embeddings, project_to_vocabulary
+from translator.model.embeddings import Embeddings
 from translator.model.layers import DecoderLayer, EncoderLayer
 from translator.model.state import DecoderState
 
@@ -27,6 +28,7 @@ class Transformer(nn.Module):
     """
 
     impossible: Tensor
+    possible: Tensor
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -46,6 +48,11 @@ class Transformer(nn.Module):
         self.output_bias = nn.Parameter(torch.zeros(config.vocab_size)) if config.output_bias else None
         impossible = sorted({config.pad_id, config.bos_id})  # one piece may be both, as in Marian's models
         self.register_buffer("impossible", torch.tensor(impossible), persistent=False)
+        possible = torch.zeros(config.vocab_size)
+        possible[impossible] = float("-inf")
+        self.register_buffer("possible", possible, persistent=False)
+        #: Stands in for the product with the output embeddings where that is computed otherwise; see `int8.quantize`.
+        self.projection: nn.Module | None = None
         self._initialise()
         prune(self, config.pruned_heads)
 
@@ -106,8 +113,20 @@ class Transformer(nn.Module):
         return self.extend(tgt_in, self.start_from(memory, src_valid))[0]
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Hidden (..., D) -> logits (..., V); padding and begin-of-sentence are -inf."""
-        return project_to_vocabulary(hidden, self.output.weight, self.impossible, self.output_bias)
+        """Hidden (..., D) times the output embeddings (V, D), plus a bias -> logits (..., V).
+
+        Padding and begin-of-sentence get -inf before anything is normalised, so they have no probability in training,
+        in forced scoring and in search alike. It comes with the bias: writing it afterwards would be one more pass
+        over all logits.
+        """
+        if self.projection is not None:
+            logits: Tensor = self.projection(hidden)
+            return logits
+        return F.linear(hidden, self.output.weight, self.logit_bias())
+
+    def logit_bias(self) -> Tensor:
+        """What is added to the logits (V,): -inf for what is impossible, and what was learned where there is a bias."""
+        return self.possible if self.output_bias is None else self.possible + self.output_bias
 
     def forward(self, src_ids: Tensor, src_valid: Tensor, tgt_in: Tensor) -> Tensor:
         """Source (B, S), target input (B, T) -> logits (B, T, V)."""
