@@ -143,7 +143,7 @@ def test_links_in_the_line_or_in_a_file_of_their_own(command: Command, tmp_path:
     assert links.read_text().split("\n")[:-1] == [found for _, found in both]
     for line, found in both:
         pairs = [tuple(map(int, link.split("-"))) for link in found.split()]
-        assert [t for _, t in pairs] == list(range(len(line.split())))
+        assert sorted({t for _, t in pairs}) == list(range(len(line.split())))
     soft = command(PROBE[0], "--alignments", "soft", "--align-layer", "1", "--align-heads", "0,2")[1][0]
     assert all(0 < float(link.split(":")[1]) <= 1 for link in soft.split(" ||| ")[1].split())
     assert command(PROBE[0], "--alignments", "0.5", "--align-heads", "mean", "--subwords")[0] == 0

@@ -15,7 +15,9 @@ from translator.training.settings import attention_site, run_name
 
 FILES = sorted(path.relative_to(CONF) for path in CONF.rglob("*.yaml"))
 NOT_FOR_TRAINING = Path("data/bundle.yaml")
-GROUPS = [file for file in FILES if len(file.parts) == 2 and file.parts[0] not in ("debug", "experiment", "hydra", "recipe")]
+GROUPS = [
+    file for file in FILES if len(file.parts) == 2 and file.parts[0] not in ("debug", "experiment", "hydra", "recipe")
+]
 NEEDED = {"data/hub": ("data.path=someone/set",)}
 SITES = ("encoder", "decoder", "cross")
 
@@ -110,7 +112,11 @@ def test_every_key_is_explained(file: Path) -> None:
         if other.parts[0] != "hydra":
             explained |= set(re.findall(r"^\s*(\w+):.*\s#\s*\S", (CONF / other).read_text(encoding="utf-8"), re.M))
     bare = [line for line in undocumented(text) if not _is_plumbing(line)]
-    if file.parts[0] in ("recipe", "debug", "experiment"):  # they give other values to keys that are explained where they belong
+    if file.parts[0] in (
+        "recipe",
+        "debug",
+        "experiment",
+    ):  # they give other values to keys that are explained where they belong
         bare = [line for line in bare if line.partition(":")[0] not in explained]
     assert bare == []
 

@@ -151,7 +151,7 @@ def test_links_and_tokens_of_a_split_line_run_through(toy_translator: Translator
     assert found.alignment is not None
     assert pieces.alignment is not None
     assert sum(s == t for s, t in found.alignment) >= 0.9 * len(line.split())
-    assert [t for _, t in found.alignment] == list(range(len(found.text.split())))
+    assert sorted({t for _, t in found.alignment}) == list(range(len(found.text.split())))
     assert [t for _, t in pieces.alignment] == list(range(len(pieces.tokens)))
     assert max(s for s, _ in pieces.alignment) == len(toy_translator.tokenizer.encode(line)) - 1
     assert found.weights is not None
