@@ -39,7 +39,7 @@ check: $(INSTALLED)
 	$(BIN)/lint-imports
 
 test: check
-	OMP_NUM_THREADS=2 $(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 demo: $(INSTALLED)
 	$(SAY) 'Training on the embedded corpus'

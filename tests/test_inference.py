@@ -2,6 +2,7 @@
 
 import logging
 import random
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import pytest
@@ -139,8 +140,8 @@ def test_a_long_line_leaves_its_neighbours_alone(toy_translator: Translator) -> 
     found = toy_translator.translate(lines, max_input_length=11, batch_tokens=101)
 
     assert [found[0].text, found[2].text] == alone
-    words = toy.expected(lines[1]).split()
-    assert sum(a == b for a, b in zip(found[1].text.split(), words, strict=False)) >= 0.9 * len(words)
+    alike = SequenceMatcher(None, found[1].text.split(), toy.expected(lines[1]).split(), autojunk=False)
+    assert alike.ratio() >= 0.9
 
 
 def test_links_and_tokens_of_a_split_line_run_through(toy_translator: Translator) -> None:
@@ -150,7 +151,8 @@ def test_links_and_tokens_of_a_split_line_run_through(toy_translator: Translator
 
     assert found.alignment is not None
     assert pieces.alignment is not None
-    assert sum(s == t for s, t in found.alignment) >= 0.9 * len(line.split())
+    sources, targets = line.split(), found.text.split()
+    assert sum(toy.expected(sources[s]) == targets[t] for s, t in found.alignment) >= 0.8 * len(sources)
     assert sorted({t for _, t in found.alignment}) == list(range(len(found.text.split())))
     assert [t for _, t in pieces.alignment] == list(range(len(pieces.tokens)))
     assert max(s for s, _ in pieces.alignment) == len(toy_translator.tokenizer.encode(line)) - 1

@@ -99,11 +99,12 @@ def test_the_self_check_finds_exports_beside_the_bundle_and_stale_ones(
     lines = out.splitlines()
     assert lines[0].startswith("3 pairs from made-up pieces")
     assert [line.split("  ")[0] for line in lines[1:-1]] == [
-        "cached = uncached", "batch 1 = batch N", "padded = unpadded", "beam 1 = greedy", "masked = pruned", "fused = explicit",
+        "cached = uncached", "batch 1 = batch N", "padded = unpadded", "beam 1 = greedy",
+        "masked = pruned", "fused = explicit",
         f"exported = ours ({beside})",
     ]  # fmt: skip
     assert all(line.endswith("holds") for line in lines[1:-1])
-    assert lines[-1] == "all 6 checks hold"
+    assert lines[-1] == "all 7 checks hold"
 
     assert export.main([str(toy_bundle), "--to", "huggingface", "--output", str(stale)]) == 0
     capfd.readouterr()
