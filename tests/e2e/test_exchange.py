@@ -112,8 +112,8 @@ def test_the_self_check_finds_exports_beside_the_bundle_and_stale_ones(
     assert selfcheck.main([str(bundle), *flags]) == 1
     values = json.loads(capfd.readouterr().out)
     assert values["holds"] is False
-    assert [check["holds"] for check in values["checks"]] == [True] * 5 + [False, True]
-    assert values["checks"][5]["difference"] > 0.1
+    assert [check["holds"] for check in values["checks"]] == [True] * 6 + [False, True]
+    assert values["checks"][6]["difference"] > 0.1
 
 
 def test_what_the_bundle_remembers_comes_back(flat_bundle: Path, tmp_path: Path) -> None:
