@@ -22,7 +22,8 @@ from typing import Any
 from translator.arguments import OneLineParser
 from translator.errors import UserError
 from translator.options import DEVICES, PRECISIONS, did_you_mean
-from translator.streams import LineWriter, say
+from translator.status import exit_status
+from translator.streams import LineWriter
 
 PROGRAM = "benchmark.py"
 CONF = Path(__file__).resolve().parent.parent / "conf"
@@ -36,19 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     command = shlex.join(["python", f"scripts/{PROGRAM}", *arguments])
     writer = LineWriter("-")
-    try:
+
+    def work() -> None:
         found = build_parser().parse_args(arguments)
         for row in found.measure(found):
             writer.write([json.dumps({**row, "command": command}, ensure_ascii=False)])
-    except UserError as error:
-        say(f"error: {error}", PROGRAM)
-        return 2
-    except KeyboardInterrupt:
-        say("interrupted; the rows written so far are whole", PROGRAM)
-        return 130
-    except BrokenPipeError:
-        return 141
-    return 0
+
+    return exit_status(PROGRAM, work, "interrupted; the rows written so far are whole")
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -18,6 +18,7 @@ from pathlib import Path
 from translator.arguments import OneLineParser
 from translator.errors import UserError
 from translator.options import at_least
+from translator.status import exit_status
 from translator.streams import LineWriter, say
 
 PROGRAM = "compare.py"
@@ -26,17 +27,7 @@ PROGRAM = "compare.py"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the script -> exit status, as of `translate`."""
     logging.basicConfig(format="%(levelname)s: %(message)s", stream=sys.stderr)
-    try:
-        LineWriter("-").write(compared(build_parser().parse_args(arguments)))
-    except UserError as error:
-        say(f"error: {error}", PROGRAM)
-        return 2
-    except KeyboardInterrupt:
-        say("interrupted", PROGRAM)
-        return 130
-    except BrokenPipeError:
-        return 141
-    return 0
+    return exit_status(PROGRAM, lambda: LineWriter("-").write(compared(build_parser().parse_args(arguments))))
 
 
 def build_parser() -> argparse.ArgumentParser:

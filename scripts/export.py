@@ -14,6 +14,7 @@ from pathlib import Path
 
 from translator.arguments import OneLineParser
 from translator.errors import UserError
+from translator.status import exit_status
 from translator.streams import LineWriter, say
 
 PROGRAM = "export.py"
@@ -22,19 +23,13 @@ FORMATS = ("ctranslate2", "huggingface")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the script -> exit status, as of `translate`."""
-    try:
+
+    def work() -> None:
         found = build_parser().parse_args(arguments)
         _export(found.directory, found.to, found.output, found.quantization)
         LineWriter("-").write([str(found.output)])
-    except UserError as error:
-        say(f"error: {error}", PROGRAM)
-        return 2
-    except KeyboardInterrupt:
-        say("interrupted", PROGRAM)
-        return 130
-    except BrokenPipeError:
-        return 141
-    return 0
+
+    return exit_status(PROGRAM, work)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from translator.arguments import OneLineParser
-from translator.errors import UserError
-from translator.streams import LineWriter, say
+from translator.status import exit_status
+from translator.streams import LineWriter
 
 PROGRAM = "import_model.py"
 
@@ -22,19 +22,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = OneLineParser(prog=PROGRAM, description=__doc__.split("\n\n")[0], allow_abbrev=False)
     parser.add_argument("directory", metavar="HF_DIR", type=Path, help="the folder to read")
     parser.add_argument("--output", metavar="DIR2", type=Path, required=True, help="a folder that is not there yet")
-    try:
+
+    def work() -> None:
         found = parser.parse_args(arguments)
         _import(found.directory, found.output)
         LineWriter("-").write([str(found.output)])
-    except UserError as error:
-        say(f"error: {error}", PROGRAM)
-        return 2
-    except KeyboardInterrupt:
-        say("interrupted", PROGRAM)
-        return 130
-    except BrokenPipeError:
-        return 141
-    return 0
+
+    return exit_status(PROGRAM, work)
 
 
 def _import(directory: Path, output: Path) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from translator.arguments import OneLineParser
 from translator.errors import UserError
+from translator.status import exit_status
 from translator.streams import LineWriter, say
 
 if TYPE_CHECKING:
@@ -30,19 +31,12 @@ PROGRAM = "inspect_checkpoint.py"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the script -> exit status, as of `translate`."""
     logging.basicConfig(format="%(levelname)s: %(message)s", stream=sys.stderr)
-    try:
+
+    def work() -> None:
         found = build_parser().parse_args(arguments)
-        lines = found.look(found)
-        LineWriter("-").write(lines)
-    except UserError as error:
-        say(f"error: {error}", PROGRAM)
-        return 2
-    except KeyboardInterrupt:
-        say("interrupted", PROGRAM)
-        return 130
-    except BrokenPipeError:
-        return 141
-    return 0
+        LineWriter("-").write(found.look(found))
+
+    return exit_status(PROGRAM, work)
 
 
 def build_parser() -> argparse.ArgumentParser:

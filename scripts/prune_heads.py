@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from translator.arguments import OneLineParser
 from translator.errors import UserError
 from translator.options import at_least
+from translator.status import exit_status
 from translator.streams import LineWriter, say
 
 if TYPE_CHECKING:
@@ -35,19 +36,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the script -> exit status, as of `translate`."""
     logging.basicConfig(format="%(message)s", stream=sys.stderr)
     logging.getLogger("translator").setLevel(logging.INFO)
-    try:
+
+    def work() -> None:
         found = build_parser().parse_args(arguments)
         _check(found)
         LineWriter("-").write(_curve(found) if found.curve else _prune(found))
-    except UserError as error:
-        say(f"error: {error}", PROGRAM)
-        return 2
-    except KeyboardInterrupt:
-        say("interrupted", PROGRAM)
-        return 130
-    except BrokenPipeError:
-        return 141
-    return 0
+
+    return exit_status(PROGRAM, work)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from translator.arguments import OneLineParser
 from translator.errors import UserError
-from translator.streams import LineWriter, say
+from translator.status import exit_status
+from translator.streams import LineWriter
 
 PROGRAM = "score.py"
 
@@ -22,18 +23,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--target", metavar="FILE", required=True, help="as many lines; a blank one is scored as an empty sentence"
     )
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
-    try:
+
+    def work() -> None:
         found = parser.parse_args(arguments)
         _score(found.model, found.source, found.target, found.device)
-    except UserError as error:
-        say(f"error: {error}", PROGRAM)
-        return 2
-    except KeyboardInterrupt:
-        say("interrupted", PROGRAM)
-        return 130
-    except BrokenPipeError:
-        return 141
-    return 0
+
+    return exit_status(PROGRAM, work)
 
 
 def _score(model: str, source: str, target: str, device: str) -> None:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from translator.arguments import OneLineParser
 from translator.errors import UserError
 from translator.options import at_least
-from translator.streams import LineWriter, say
+from translator.status import exit_status
+from translator.streams import LineWriter
 
 if TYPE_CHECKING:
     from translator.data.tokenizer import Tokenizer
@@ -30,20 +31,15 @@ BESIDE = ("ctranslate2", "huggingface")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the script -> exit status."""
-    try:
+
+    def work() -> int:
         found = build_parser().parse_args(arguments)
         at_least("--sentences", found.sentences, 1)
         lines, holds = _check(found.directory, found.exported, found.sentences, found.json)
         LineWriter("-").write(lines)
-    except UserError as error:
-        say(f"error: {error}", PROGRAM)
-        return 2
-    except KeyboardInterrupt:
-        say("interrupted", PROGRAM)
-        return 130
-    except BrokenPipeError:
-        return 141
-    return 0 if holds else 1
+        return 0 if holds else 1
+
+    return exit_status(PROGRAM, work)
 
 
 def build_parser() -> argparse.ArgumentParser:

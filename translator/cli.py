@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 from translator.arguments import parse
 from translator.errors import UserError
 from translator.options import TranslateOptions
-from translator.streams import LOT, LineReader, LineWriter, open_input, refuse_same_file, say
+from translator.status import exit_status
+from translator.streams import LOT, LineReader, LineWriter, open_input, refuse_same_file
 
 if TYPE_CHECKING:
     from translator.inference import Translator
@@ -24,24 +25,16 @@ Engine = Callable[[Iterator[list[str]]], "Iterator[tuple[list[str], list[Transla
 
 log = logging.getLogger(__name__)
 
-MISTAKE, INTERRUPTED, READER_GONE = 2, 130, 141
-
 
 def main(arguments: Sequence[str] | None = None, *, lot: int = LOT) -> int:
     """Run the command -> exit status; ``lot`` is the number of lines that are read before they are sorted."""
-    try:
+
+    def work() -> None:
         found, options = parse(arguments)
         _log_to_stderr(found.quiet)
         _run(found, options, lot)
-    except UserError as error:
-        say(f"error: {error}")
-        return MISTAKE
-    except KeyboardInterrupt:
-        say("interrupted; the lines written so far are whole")
-        return INTERRUPTED
-    except BrokenPipeError:
-        return READER_GONE
-    return 0
+
+    return exit_status("translate", work, "interrupted; the lines written so far are whole")
 
 
 def _run(found: argparse.Namespace, options: TranslateOptions, lot: int) -> None:
