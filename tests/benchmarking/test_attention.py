@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from translator.benchmarking.attention import attention_rows, exponent
+from translator.benchmarking.attention import attention_rows
+from translator.benchmarking.figures import exponent
 from translator.errors import UserError
 
 

@@ -4,17 +4,10 @@ Each row is measured in a process of its own, so that no earlier measurement lea
 """
 
 import ctypes
-import math
-import re
-import resource
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import product
-from multiprocessing import get_context
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -24,6 +17,9 @@ from torch import Tensor
 from translator.attention.kernels import Kernel, attend_explicit, attend_fused
 from translator.attention.patterns import Pattern, choose_pattern
 from translator.attention.rules import View
+from translator.benchmarking.figures import exponent
+from translator.benchmarking.isolation import isolated
+from translator.benchmarking.memory import peak_bytes, restart_peak
 from translator.errors import UserError
 
 KINDS = ("dense", "window", "strided", "topk")
@@ -89,7 +85,7 @@ def attention_rows(
             job.pattern()  # refuses bad numbers before anything is measured
         rows = []
         for job in jobs:
-            rows.append(asdict(job) | _alone(job))
+            rows.append(asdict(job) | isolated(measure, job))
             yield rows[-1]
         if len(rows) > 1:
             yield _fit(rows)
@@ -102,9 +98,10 @@ def measure(job: AttentionJob) -> dict[str, float]:
     run = _runner(job, job.length)
     _runner(job, min(job.length, 128))()  # code and thread pools are loaded before memory is looked at
     _return_freed_memory(True)
-    before = _highest_memory(anew=True)
+    restart_peak()
+    before = peak_bytes()
     run()
-    peak = _highest_memory() - before
+    peak = peak_bytes() - before
     _return_freed_memory(False)
     run()
     seconds = []
@@ -113,20 +110,6 @@ def measure(job: AttentionJob) -> dict[str, float]:
         run()
         seconds.append(time.perf_counter() - start)
     return {"seconds": median(seconds), "peak_bytes": peak}
-
-
-def exponent(lengths: Sequence[int], values: Sequence[float]) -> float:
-    """The e of value ~ length ** e, by least squares over the logarithms; pairs without a positive value are left out.
-
-    NaN where fewer than two lengths are left.
-    """
-    points = [(math.log(n), math.log(value)) for n, value in zip(lengths, values, strict=True) if value > 0]
-    if len({x for x, _ in points}) < 2:
-        return math.nan
-    mean_x = sum(x for x, _ in points) / len(points)
-    mean_y = sum(y for _, y in points) / len(points)
-    slope = sum((x - mean_x) * (y - mean_y) for x, y in points)
-    return slope / sum((x - mean_x) ** 2 for x, _ in points)
 
 
 def _check(what: str, given: Sequence[str], known: Sequence[str]) -> None:
@@ -159,11 +142,6 @@ def _runner(job: AttentionJob, length: int) -> Callable[[], None]:
     return run
 
 
-def _alone(job: AttentionJob) -> dict[str, float]:
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(measure, job).result()
-
-
 def _return_freed_memory(now: bool) -> None:
     """Whether freed tensors go back to the system at once: the GNU allocator would keep some, by their sizes.
 
@@ -174,19 +152,3 @@ def _return_freed_memory(now: bool) -> None:
         threshold = -3  # M_MMAP_THRESHOLD: blocks from this size on have pages of their own
         library.mallopt(threshold, 2**16 if now else 2**25)
         library.malloc_trim(0)
-
-
-def _highest_memory(anew: bool = False) -> int:
-    """The most that this process ever held, in bytes; ``anew`` starts from what it holds now, where Linux can do so.
-
-    Linux hands the parent's ru_maxrss on to its children; the high-water mark in /proc is the process's own.
-    """
-    process = Path("/proc/self")
-    if anew and (process / "clear_refs").exists():
-        (process / "clear_refs").write_text("5", encoding="ascii")
-    if (process / "status").exists():
-        found = re.search(r"^VmHWM:\s+(\d+) kB$", (process / "status").read_text(encoding="utf-8"), re.MULTILINE)
-        if found:
-            return int(found[1]) * 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

@@ -18,8 +18,10 @@ def rate(name: str, count: int, seconds: Sequence[float]) -> dict[str, float]:
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
     """The p of the power law cost = c * size^p that fits best: least squares over the logarithms.
 
-    0 is flat, 1 linear, 2 quadratic. NaN where there are fewer than two different sizes.
+    0 is flat, 1 linear, 2 quadratic. Costs that are not positive say nothing and are left out; NaN where there are
+    then fewer than two different sizes.
     """
-    if len(set(sizes)) < 2:
+    points = [(math.log(size), math.log(cost)) for size, cost in zip(sizes, costs, strict=True) if cost > 0]
+    if len({size for size, _ in points}) < 2:
         return math.nan
-    return statistics.linear_regression([math.log(s) for s in sizes], [math.log(c) for c in costs]).slope
+    return statistics.linear_regression(*zip(*points, strict=True)).slope

@@ -7,8 +7,15 @@ from pathlib import Path
 MEGABYTE = 1024 * 1024
 
 
+def restart_peak() -> None:
+    """Let the peak start anew from what this process holds now, where Linux can do so."""
+    forget = Path("/proc/self/clear_refs")
+    if forget.exists():
+        forget.write_text("5", encoding="ascii")
+
+
 def peak_bytes() -> int:
-    """The largest resident memory of this process so far.
+    """The largest resident memory of this process so far, or since `restart_peak`.
 
     Linux hands ``ru_maxrss`` on from the process that started this one, so what the kernel says of this program
     alone (VmHWM) is preferred where it can be read.
