@@ -26,6 +26,7 @@ from translator.interop.dense import check_dense
 from translator.interop.folder import new_folder
 from translator.interop.huggingface_settings import generation_settings, model_settings, tokenizer_settings
 from translator.interop.layout import reordered, their_order
+from translator.interop.names import LAYER_PARTS
 from translator.interop.positions import position_table
 from translator.interop.record import recalled
 from translator.model.config import ModelConfig
@@ -39,15 +40,6 @@ _OUTSIDE = {
     "encoder_norm": "model.encoder.layer_norm",
     "decoder_norm": "model.decoder.layer_norm",
     "output": "lm_head",
-}
-_INSIDE = {
-    "self_attn": "self_attn",
-    "cross_attn": "encoder_attn",
-    "feed_forward.up": "fc1",
-    "feed_forward.down": "fc2",
-    "self_residual.norm": "self_attn_layer_norm",
-    "cross_residual.norm": "encoder_attn_layer_norm",
-    "ff_residual.norm": "final_layer_norm",
 }
 SHARED = "model.shared.weight"
 
@@ -100,7 +92,7 @@ def their_name(name: str, config: ModelConfig) -> str:
         return f"{_OUTSIDE[module]}.{kind}"
     stack, _, place = module.partition(".")
     layer, _, part = place.partition(".")
-    for ours, theirs in _INSIDE.items():
+    for ours, theirs in LAYER_PARTS.items():
         if part == ours or part.startswith(f"{ours}."):
             return f"model.{stack}.layers.{layer}.{theirs}{part.removeprefix(ours)}.{kind}"
     raise UserError(f"the parameter {name} has no counterpart in Hugging Face's classes")

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from translator.errors import UserError
+from translator.interop.names import LAYER_PARTS
 from translator.model.config import ModelConfig, Site
 from translator.model.embeddings import sinusoids
 from translator.model.transformer import Transformer
@@ -25,15 +26,6 @@ BIAS, SHARED = "final_logits_bias", "model.shared.weight"
 SOURCE, TARGET, OUTPUT = "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"
 _STACKS = {"encoder": "model.encoder", "decoder": "model.decoder"}
 _SITES = ("encoder_attention", "decoder_attention", "cross_attention")
-_PARTS = {
-    "self_attn": "self_attn",
-    "cross_attn": "encoder_attn",
-    "feed_forward.up": "fc1",
-    "feed_forward.down": "fc2",
-    "self_residual.norm": "self_attn_layer_norm",
-    "cross_residual.norm": "encoder_attn_layer_norm",
-    "ff_residual.norm": "final_layer_norm",
-}
 
 
 def marian_to_ours(state: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
@@ -129,7 +121,7 @@ def _theirs(name: str, config: ModelConfig) -> tuple[str, ...]:
     if place == "learned.weight":
         return (_positions("encoder" if stack.startswith("src") else "decoder"),)
     layer, _, part = place.partition(".")
-    for ours, theirs in _PARTS.items():
+    for ours, theirs in LAYER_PARTS.items():
         if part.startswith(f"{ours}."):
             return (f"{_STACKS[stack]}.layers.{layer}.{theirs}{part.removeprefix(ours)}",)
     raise UserError(f"the parameter {name} has no counterpart in Marian's class")

@@ -16,8 +16,8 @@ _LARGEST = 127
 class Int8Linear(nn.Module):
     """y = x W^T + b with W in 8 bits, a scale for each of its rows, and x in 8 bits, a scale for the whole of it.
 
-    Dynamic quantisation: the scale of x is taken from x as it comes, so results can differ, in the third digit or so,
-    with what else is in the batch. For inference on a CPU alone.
+    Dynamic quantisation: the scale of x is taken from x as it comes, so results can differ a little with what
+    else is in the batch. For inference on a CPU alone.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
