@@ -18,6 +18,8 @@ from translator.reading import Reading
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.expected_conditions import staleness_of  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 Open = Callable[..., Any]
 HOSTILE = "<script>document.title='owned'</script> </script><img/src=x/onerror=alert(1)> &lt;b&gt;"
@@ -287,11 +289,12 @@ def test_the_page_itself_never_scrolls_sideways(show: Open, width: int) -> None:
 def test_it_follows_the_readers_dark_theme(show: Open) -> None:
     browser = show(made_pair())
     read = "return [...document.querySelector('.tile canvas').getContext('2d').getImageData(0, 0, 1, 1).data]"
-    light = browser.execute_script(read)
+    light, painted = browser.execute_script(read), find(browser, ".tile canvas")
     dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
     try:
         assert find(browser, "body").value_of_css_property("background-color") == "rgba(20, 23, 28, 1)"
+        WebDriverWait(browser, 10).until(staleness_of(painted))  # it hears of the theme a moment later
         assert browser.execute_script(read)[2] > light[2] + 50
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

@@ -14,7 +14,7 @@ import torch
 from tests.inspection.pairs import made_pair, pair_of_words
 from translator.inspection.report import build_page, pack, safe_json
 
-ASSETS = ("template.html", "page.css", "page.js")
+PAGE = files("translator.inspection") / "page"
 HOSTILE = ["</script><script>alert(1)</script>", "<!--", "]]>", "&lt;&amp;", "a\u2028b\u2029c", "{{script}}", "\\u003c"]
 
 
@@ -116,9 +116,13 @@ def test_a_long_pair_makes_no_large_page() -> None:
 
 
 def test_the_page_is_part_of_the_package_and_readable() -> None:
-    texts = {name: (files("translator.inspection") / "page" / name).read_text(encoding="utf-8") for name in ASSETS}
-    for text in texts.values():
+    texts = {entry.name: entry.read_text(encoding="utf-8") for entry in PAGE.iterdir()}
+    page = build_page([made_pair()], "toy")
+    for name, text in texts.items():
         assert max(map(len, text.splitlines())) <= 130
         assert "\r" not in text
-    assert "</" not in texts["page.js"]  # it would end its own element
-    assert "innerHTML" not in texts["page.js"]
+        if name.endswith(".js"):
+            assert text in page  # no file is left over
+            assert "</" not in text  # it would end its own element
+            assert "innerHTML" not in text
+    assert {"template.html", "page.css", "state.js"} < texts.keys()

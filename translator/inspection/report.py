@@ -22,14 +22,26 @@ from translator.inspection.pair import PairAttention, words_of
 #: The number that stands for a weight of 1: two bytes a weight are exact to 0.00001.
 WHOLE = 65535
 
-_TEMPLATE, _STYLE, _SCRIPT = "template.html", "page.css", "page.js"
+_TEMPLATE, _STYLE = "template.html", "page.css"
+#: Joined in this order into one script: a file opened from a disk may load no modules.
+_SCRIPTS = (
+    "state.js",
+    "weights.js",
+    "elements.js",
+    "links.js",
+    "grid.js",
+    "matrix.js",
+    "choices.js",
+    "keyboard.js",
+    "listening.js",
+)
 _MARK_UP = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
 def build_page(pairs: Sequence[PairAttention], name: str, languages: tuple[str, str] = ("", "")) -> str:
     """The page as text; ``name`` says whose attention it is, ``languages`` are those of source and target."""
-    style, script = _asset(_STYLE), _asset(_SCRIPT)
+    style, script = _asset(_STYLE), "\n".join(map(_asset, _SCRIPTS))
     values = {"name": name, "languages": list(languages), "pairs": [pair_values(pair) for pair in pairs]}
     parts = {
         "title": html.escape(f"Attention of {name}"),
