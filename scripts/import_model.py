@@ -6,6 +6,7 @@ The weights may have been trained on since, as long as their names have stayed. 
 is not named in the folder, so evaluate the new bundle with data=... or data=files.
 """
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,16 +20,21 @@ PROGRAM = "import_model.py"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the script -> exit status, as of `translate`."""
-    parser = OneLineParser(prog=PROGRAM, description=__doc__.split("\n\n")[0], allow_abbrev=False)
-    parser.add_argument("directory", metavar="HF_DIR", type=Path, help="the folder to read")
-    parser.add_argument("--output", metavar="DIR2", type=Path, required=True, help="a folder that is not there yet")
 
     def work() -> None:
-        found = parser.parse_args(arguments)
+        found = build_parser().parse_args(arguments)
         _import(found.directory, found.output)
         LineWriter("-").write([str(found.output)])
 
     return exit_status(PROGRAM, work)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The flags."""
+    parser = OneLineParser(prog=PROGRAM, description=__doc__.split("\n\n")[0], allow_abbrev=False)
+    parser.add_argument("directory", metavar="HF_DIR", type=Path, help="the folder to read")
+    parser.add_argument("--output", metavar="DIR2", type=Path, required=True, help="a folder that is not there yet")
+    return parser
 
 
 def _import(directory: Path, output: Path) -> None:

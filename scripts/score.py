@@ -3,6 +3,7 @@
 python scripts/score.py -m checkpoints/pocket --source source.txt --target target.txt > scores.txt
 """
 
+import argparse
 import sys
 from collections.abc import Sequence
 
@@ -16,6 +17,16 @@ PROGRAM = "score.py"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the script -> exit status, as of `translate`."""
+
+    def work() -> None:
+        found = build_parser().parse_args(arguments)
+        _score(found.model, found.source, found.target, found.device)
+
+    return exit_status(PROGRAM, work)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The flags."""
     parser = OneLineParser(prog=PROGRAM, description=__doc__, allow_abbrev=False)
     parser.add_argument("-m", "--model", metavar="DIR", required=True, help="the bundle that scores")
     parser.add_argument("--source", metavar="FILE", required=True, help="plain or .gz, one sentence a line")
@@ -23,12 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--target", metavar="FILE", required=True, help="as many lines; a blank one is scored as an empty sentence"
     )
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
-
-    def work() -> None:
-        found = parser.parse_args(arguments)
-        _score(found.model, found.source, found.target, found.device)
-
-    return exit_status(PROGRAM, work)
+    return parser
 
 
 def _score(model: str, source: str, target: str, device: str) -> None:
