@@ -54,6 +54,22 @@ def test_attention_is_shown_drawn_and_written(
     assert json.loads(capfd.readouterr().out) == written
 
 
+def test_a_piece_is_read_at_the_step_that_is_asked_for(
+    script: ModuleType, flat_bundle: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pair = [str(flat_bundle), "align", "--source", "ko di", "--target", "ME NOTI", "--html", str(tmp_path / "a")]
+    assert script.main(pair) == 0
+    written = capfd.readouterr().out
+    assert "as each piece is written" in written
+    assert '"step":"output"' in (tmp_path / "a").read_text(encoding="utf-8")
+    assert script.main([*pair, "--step", "input"]) == 0
+    read = capfd.readouterr().out
+    assert "as each piece is read" in read
+    assert '"step":"input"' in (tmp_path / "a").read_text(encoding="utf-8")
+    last, before = (text.splitlines()[-1].split()[0] for text in (written, read))
+    assert (last, before) == ("</s>", "TI")  # the last step writes the one and reads the other
+
+
 def test_several_pairs_make_one_page(
     script: ModuleType, flat_bundle: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -80,6 +96,7 @@ def test_several_pairs_make_one_page(
     [
         (["align", "--source", "ko", "--target", "ME", "--layer", "7"], "no decoder layer 7; layers go from 0 to 1"),
         (["align", "--source", "ko", "--heads", "0,x"], "'0,x' is neither mean nor best nor numbers"),
+        (["align", "--source", "ko", "--step", "both"], "--step: invalid choice: 'both'"),
         (["align", "--source", " "], "the source is blank"),
         (["align"], "the following arguments are required: --source"),
         (["align", "--source", "a", "--pgn", "x"], "did you mean '--png'"),

@@ -38,11 +38,24 @@ def test_at_the_input_step_a_row_belongs_to_the_step_that_reads_the_piece(flat_t
     shifted = Translator(flat_translator.model, flat_translator.tokenizer, Reading(0, (1, 3), "input"))
     pair, output = attend(shifted, SOURCE, TARGET), attend(flat_translator, SOURCE, TARGET, layer=0, heads=(1, 3))
 
-    assert torch.equal(pair.mean()[:-1], output.mean()[1:])
-    assert not pair.mean()[-1].any()  # nothing reads the end of sentence
+    assert torch.equal(pair.mean(), output.mean())
+    assert pair.rows == ["<s>", *output.target_pieces[:-1]]
+    assert output.rows == output.target_pieces
+    assert pair.reading_name.endswith("layer 0, mean of heads 1, 3, as each piece is read")
     assert pair.to_dict()["step"] == "input"
     assert pair.links == shifted.align([SOURCE], [TARGET])[0].links
     assert pair.links != output.links
+
+
+def test_the_asked_step_goes_before_the_stored_one(flat_translator: Translator) -> None:
+    stored = Translator(flat_translator.model, flat_translator.tokenizer, Reading(0, (1, 3), "input"))
+
+    assert attend(stored, SOURCE, TARGET).reading == Reading(0, (1, 3), "input")
+    assert attend(stored, SOURCE, TARGET, step="output").reading == Reading(0, (1, 3), "output")
+    assert attend(flat_translator, SOURCE, TARGET, heads=(2,)).reading.step == "output"
+    asked = attend(flat_translator, SOURCE, TARGET, heads=(2,), step="input")
+    assert asked.reading_name == "cross-attention of layer 1, head 2, as each piece is read"
+    assert asked.links == flat_translator.align([SOURCE], [TARGET], align_heads=(2,), align_step="input")[0].links
 
 
 def test_the_given_target_is_used(flat_translator: Translator) -> None:

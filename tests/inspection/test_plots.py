@@ -4,13 +4,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from matplotlib import font_manager
-from matplotlib.ft2font import FT2Font
 from matplotlib.image import imread
 
 from translator.errors import UserError
 from translator.inspection.pair import PairAttention
-from translator.inspection.plots import draw_attention, font_families
+from translator.inspection.plots import draw_attention
 from translator.reading import Reading
 
 
@@ -35,34 +33,6 @@ def test_text_is_never_read_as_a_formula(tmp_path: Path, caplog: pytest.LogCaptu
     texts = ["$x^2$", "$\\frac{1}$", "a$", "\\alpha", "_^{", "это", "ä%#&"]
     draw_attention(pair(texts, texts), tmp_path / "a.png")
     assert caplog.text == ""
-
-
-def test_a_missing_script_is_told_once_and_drawn_anyway(
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    recwarn: pytest.WarningsRecorder,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(font_manager.fontManager, "ttflist", [])
-    draw_attention(pair(["你好", "a"], ["好"]), tmp_path / "a.png")
-    assert caplog.text.count("no installed font shows 你好") == 1
-    assert [str(warning.message) for warning in recwarn if "Glyph" in str(warning.message)] == []
-    assert (tmp_path / "a.png").exists()
-
-
-def test_an_installed_font_fills_in(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """The mathematical fonts that come with matplotlib have characters that the usual font lacks."""
-    letters = FT2Font(font_manager.findfont("STIXGeneral")).get_charmap().keys()
-    usual = FT2Font(font_manager.findfont("DejaVu Sans")).get_charmap().keys()
-    lacking = [chr(code) for code in sorted(letters - usual) if chr(code).isprintable()]
-    entries = [entry for entry in font_manager.fontManager.ttflist if entry.name == "STIXGeneral"]
-    monkeypatch.setattr(font_manager.fontManager, "ttflist", entries)
-    assert font_families("a" + lacking[0]) == ["DejaVu Sans", "STIXGeneral"]
-    assert caplog.text == ""
-
-
-def test_the_usual_font_is_enough_for_the_usual_text() -> None:
-    assert font_families("Straße ▁ это") == ["DejaVu Sans"]
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:

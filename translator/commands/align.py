@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from translator.commands.output import write_file
 from translator.errors import UserError
+from translator.options import ALIGN_STEPS
 
 if TYPE_CHECKING:
     from translator.inspection.pair import PairAttention
@@ -22,6 +23,9 @@ def add_align(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     align.add_argument("--target", action="append", metavar="T", help="its translation, one a source (the model's own)")
     align.add_argument("--layer", type=int, metavar="L", help="decoder layer from 0 (the bundle's best, or the middle)")
     align.add_argument("--heads", type=_heads, metavar="0,3|mean|best", help="heads to average (the best, or all)")
+    align.add_argument(
+        "--step", choices=ALIGN_STEPS, help="name a row after what it writes, or reads (the best, output)"
+    )
     align.add_argument("--png", metavar="F", help="draw all layers and heads")
     align.add_argument("--html", metavar="F", help="write one page for a browser, with attention of all kinds")
     align.add_argument("--json", metavar="F", help="write all weights; - is stdout, in place of the heat map")
@@ -37,7 +41,7 @@ def show_attention(found: argparse.Namespace) -> list[str]:
         raise UserError("a picture shows one pair: leave out --png or give one --source (--html takes several)")
     translator = Translator.load(found.directory, device="cpu")
     pairs = [
-        attend(translator, source, target, layer=found.layer, heads=found.heads)
+        attend(translator, source, target, layer=found.layer, heads=found.heads, step=found.step)
         for source, target in zip(found.source, targets, strict=True)
     ]
     if found.png:
@@ -85,15 +89,14 @@ def _heat_maps(pairs: Sequence["PairAttention"]) -> list[str]:
 
     lines: list[str] = []
     for pair in pairs:
-        heads = ", ".join(map(str, pair.reading.heads))
         lines += [
             *([""] if lines else []),
             printable(pair.source),
             printable(pair.target),
             "",
-            f"cross-attention of layer {pair.reading.layer}, mean of heads {heads}: {LEGEND}",
+            f"{pair.reading_name}: {LEGEND}",
             "",
-            *heatmap(pair.mean(), pair.target_pieces, pair.source_pieces, shutil.get_terminal_size().columns),
+            *heatmap(pair.mean(), pair.rows, pair.source_pieces, shutil.get_terminal_size().columns),
         ]
     return lines
 

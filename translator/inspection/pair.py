@@ -39,14 +39,31 @@ class PairAttention:
     target_words: list[int] = field(default_factory=list)
 
     def mean(self) -> Tensor:
-        """The chosen layer, averaged over the chosen heads -> (T, S); row t is that of the chosen step.
+        """The chosen layer, averaged over the chosen heads -> (T, S); the rows are called as `rows` says."""
+        return self.layers[self.reading.layer][list(self.reading.heads)].mean(dim=0)
 
-        Nothing reads the end of sentence, so at the input step its row is zeros.
+    @property
+    def rows(self) -> list[str]:
+        """A name for each row of a cross-attention matrix: the piece that its step writes, or that it reads.
+
+        Reading at the input step changes no weight, only what a row is called: the begin of sentence, then all pieces
+        but the end of sentence, which nothing reads.
         """
-        mean = self.layers[self.reading.layer][list(self.reading.heads)].mean(dim=0)
-        if self.reading.step == "output":
-            return mean
-        return torch.cat([mean[1:], torch.zeros_like(mean[:1])])
+        return self.target_pieces if self.reading.step == "output" else [self.begin, *self.target_pieces[:-1]]
+
+    @property
+    def done(self) -> str:
+        """What the step of a row does with the piece that the row is named after."""
+        return "written" if self.reading.step == "output" else "read"
+
+    @property
+    def reading_name(self) -> str:
+        """The reading in words."""
+        heads = ", ".join(map(str, self.reading.heads))
+        which = f"head {heads}" if len(self.reading.heads) == 1 else f"mean of heads {heads}"
+        if len(self.reading.heads) == len(self.layers[self.reading.layer]):
+            which = "mean of all heads"
+        return f"cross-attention of layer {self.reading.layer}, {which}, as each piece is {self.done}"
 
     def to_dict(self) -> dict[str, Any]:
         """All but self-attention as plain values; ``cross_attention`` is nested layer, head, target, source piece."""
@@ -70,11 +87,12 @@ def attend(
     *,
     layer: int | None = None,
     heads: str | tuple[int, ...] | None = None,
+    step: str | None = None,
 ) -> PairAttention:
     """Force the target (the model's own translation where none is given) and record all attention.
 
-    ``layer`` and ``heads`` choose the reading as in `choose_reading`. Raises UserError for a blank side, or a layer
-    or head that does not exist.
+    ``layer``, ``heads`` and ``step`` choose the reading as in `choose_reading`. Raises UserError for a blank side, or
+    a layer or head that does not exist.
     """
     if is_blank(source):
         raise UserError("the source is blank: there is nothing to look at; give a sentence")
@@ -87,7 +105,7 @@ def attend(
     target_ids, target_pieces, target_words = _pieces(tokenizer, target)
     record = _record(model, source_ids, [tokenizer.bos_id, *target_ids[:-1]])
     weights = _of_pair(record.cross)
-    reading = choose_reading([len(of_layer) for of_layer in weights], layer, heads, translator.reading)
+    reading = choose_reading([len(of_layer) for of_layer in weights], layer, heads, translator.reading, step)
     chosen = {"align_layer": reading.layer, "align_heads": reading.heads, "align_step": reading.step}
     return PairAttention(
         source,

@@ -1,45 +1,45 @@
-"""Pictures of attention. Matplotlib is imported here and in `head_plots` alone, without its global state."""
+"""Pictures of attention. Matplotlib is imported here, in `head_plots` and `fonts` alone, without its global state."""
 
-import logging
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from translator.errors import UserError
+from translator.inspection.fonts import font_families
 from translator.inspection.pair import PairAttention
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-log = logging.getLogger(__name__)
-
-_CELL = 0.3  # inches a piece in the large picture
-_LARGEST = 40.0  # inches: longer sentences get smaller cells
-_SMALL = 1.4  # inches of a picture in the grid
+_CELLS = (0.2, 0.36)  # inches a piece in the large picture, at least and at most
+_LARGEST = 40.0  # inches: very long sentences get smaller cells
+_SMALLS = (1.4, 2.6)  # inches that a picture in the grid is wide
+_READ = "tab:orange"  # frames the heads that are read
 _COLOURS: dict[str, Any] = {"cmap": "Blues", "vmin": 0.0, "vmax": 1.0, "interpolation": "nearest", "aspect": "auto"}
 
 
 def draw_attention(attention: PairAttention, path: str | Path) -> None:
     """Write a PNG: above the mean of the chosen layer and heads, below every layer (a row) and head (a column).
 
-    Text is drawn as it is: ``$`` starts no formula, and installed fonts fill in for scripts that the usual font
-    lacks. Raises UserError where the file cannot be written.
+    The heads that the mean is of are framed. Text is drawn as it is: ``$`` starts no formula, and installed fonts fill
+    in for scripts that the usual font lacks. Raises UserError where the file cannot be written.
     """
     import matplotlib
     from matplotlib.figure import Figure
 
     rows, columns = len(attention.target_pieces), len(attention.source_pieces)
     n_layers, n_heads = len(attention.layers), max(map(len, attention.layers))
-    cell = min(_CELL, _LARGEST / max(rows, columns))
-    above = (columns * cell + 3.0, rows * cell + 2.5)
-    below = (n_heads * _SMALL + 1.0, n_layers * _SMALL)
-    text = "".join([attention.source, attention.target, *attention.source_pieces, *attention.target_pieces])
+    cell = min(max((n_heads * _SMALLS[0] - 2.0) / columns, _CELLS[0]), _CELLS[1], _LARGEST / max(rows, columns))
+    width = max(columns * cell + 3.0, n_heads * _SMALLS[0] + 1.0)
+    small = min((width - 1.0) / n_heads, _SMALLS[1])
+    above, below = rows * cell + 2.0, n_layers * (small * min(rows / columns, 1.5) + 0.3)
+    text = "".join([*attention.source_pieces, *attention.rows])
     with matplotlib.rc_context({"font.family": font_families(text), "text.usetex": False}):
-        figure = Figure(figsize=(max(above[0], below[0]), above[1] + below[1]), layout="constrained")
-        halves: Any = figure.subfigures(2, 1, height_ratios=[above[1], below[1]])
-        _draw_mean(halves[0].subplots(), attention, fontsize=min(9.0, cell * 72 * 0.45))
-        _draw_grid(halves[1].subplots(n_layers, n_heads, squeeze=False), attention.layers)
+        figure = Figure(figsize=(width, above + below), layout="constrained")
+        halves: Any = figure.subfigures(2, 1, height_ratios=[above, below])
+        _draw_mean(halves[0].subplots(), attention, fontsize=min(9.0, cell * 72 * 0.5))
+        _draw_grid(halves[1].subplots(n_layers, n_heads, squeeze=False), attention)
         save(figure, Path(path))
 
 
@@ -65,45 +65,30 @@ def draw_comparison(figures: Sequence[Mapping[str, Any]], path: str | Path) -> N
     save(figure, Path(path))
 
 
-def font_families(text: str) -> list[str]:
-    """The usual font, and as many installed ones as it takes for the characters that it lacks."""
-    from matplotlib import font_manager
-    from matplotlib.ft2font import FT2Font
-
-    families = ["DejaVu Sans"]
-    missing = set(map(ord, text)) - FT2Font(font_manager.findfont(families[0])).get_charmap().keys()
-    missing = {code for code in missing if chr(code).isprintable()}
-    for entry in font_manager.fontManager.ttflist if missing else []:
-        found = missing & FT2Font(entry.fname).get_charmap().keys()
-        if found and entry.style == "normal":
-            families.append(entry.name)
-            missing -= found
-        if not missing:
-            break
-    if missing:
-        log.warning("no installed font shows %s: the picture has boxes there", "".join(map(chr, sorted(missing))))
-    return families
-
-
 def _draw_mean(axes: "Axes", attention: PairAttention, fontsize: float) -> None:
     image = axes.imshow(attention.mean().numpy(), **_COLOURS)
     plain: dict[str, Any] = {"parse_math": False, "fontsize": fontsize}
     _label(axes.xaxis, attention.source_pieces, {**plain, "rotation": 90})
-    _label(axes.yaxis, attention.target_pieces, plain)
+    _label(axes.yaxis, attention.rows, plain)
     axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
     axes.tick_params(length=0)
-    heads = ", ".join(map(str, attention.reading.heads))
-    axes.set_title(f"cross-attention of layer {attention.reading.layer}, mean of heads {heads}", fontsize=10)
-    axes.set_ylabel("target piece written", fontsize=9)
-    axes.figure.colorbar(image, ax=axes, label="weight (a row sums to 1)", shrink=0.8)
+    axes.set_title(attention.reading_name, fontsize=11)
+    axes.set_xlabel("source piece that is looked at (▁ begins a word)", fontsize=9)
+    axes.set_ylabel(f"target piece that is {attention.done}", fontsize=9)
+    axes.set_xticks([column - 0.5 for column in range(1, len(attention.source_pieces))], minor=True)
+    axes.set_yticks([row - 0.5 for row in range(1, len(attention.rows))], minor=True)
+    axes.grid(which="minor", color="0.88", linewidth=0.5)
+    axes.tick_params(which="minor", length=0)
+    axes.figure.colorbar(image, ax=axes, label="weight (a row sums to 1)", aspect=25, fraction=0.03)
 
 
 def _label(axis: Any, names: Sequence[str], style: dict[str, Any]) -> None:
     axis.set_ticks(range(len(names)), labels=names, **style)
 
 
-def _draw_grid(grid: Any, layers: Sequence[Any]) -> None:
-    for layer, weights in enumerate(layers):
+def _draw_grid(grid: Any, attention: PairAttention) -> None:
+    for layer, weights in enumerate(attention.layers):
         for head, axes in enumerate(grid[layer]):
             if head >= len(weights):
                 axes.set_axis_off()
@@ -111,7 +96,9 @@ def _draw_grid(grid: Any, layers: Sequence[Any]) -> None:
             axes.imshow(weights[head].numpy(), **_COLOURS)
             axes.set_xticks([])
             axes.set_yticks([])
-            axes.set_title(f"layer {layer}, head {head}", fontsize=7)
+            axes.set_title(f"layer {layer}, head {head}", fontsize=8)
+            if layer == attention.reading.layer and head in attention.reading.heads:
+                axes.spines[:].set(color=_READ, linewidth=2.5)
 
 
 def save(figure: Any, path: Path) -> None:
