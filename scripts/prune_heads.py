@@ -131,7 +131,8 @@ def _curve(found: argparse.Namespace) -> list[str]:
     from translator.checkpoint import load_bundle, write_json
     from translator.inspection.head_plots import draw_curve
     from translator.inspection.importance import importance
-    from translator.inspection.pruning import curve, curve_lines, curve_values, refuse_existing
+    from translator.inspection.pruning import refuse_existing
+    from translator.inspection.pruning_curve import curve, curve_lines, curve_values
 
     values, picture = (found.output_dir / name for name in (CURVE_JSON, CURVE_PNG))
     refuse_existing(values)

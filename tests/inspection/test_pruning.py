@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -18,9 +19,10 @@ from translator.checkpoint import Bundle, load_bundle, read_config, write_json
 from translator.data.parallel import ParallelText
 from translator.errors import UserError
 from translator.inference import Translator
-from translator.inspection import pruning
+from translator.inspection import pruning_curve
 from translator.inspection.head_names import Head, heads_of
-from translator.inspection.pruning import curve, curve_lines, least_important, prune_bundle, save_pruned
+from translator.inspection.pruning import least_important, prune_bundle, save_pruned
+from translator.inspection.pruning_curve import curve, curve_lines
 from translator.inspection.study import Study
 from translator.inspection.summary import describe
 from translator.reading import Reading, choose_reading
@@ -51,7 +53,7 @@ def level() -> Iterator[None]:
 @pytest.fixture
 def one_round(monkeypatch: pytest.MonkeyPatch) -> None:
     """Speed is not what is tested."""
-    monkeypatch.setattr(pruning, "ROUNDS", 1)
+    monkeypatch.setattr(pruning_curve, "ROUNDS", 1)
 
 
 @pytest.fixture
@@ -135,7 +137,12 @@ def test_the_curve_goes_from_the_whole_model_down(toy_translator: Translator, on
     assert points[0].bleu == points[5].bleu == study.bleu() > points[4].bleu
     assert [point.parameters for point in points[:5]] == sorted((p.parameters for p in points[:5]), reverse=True)
     assert points[0].megabytes == pytest.approx(4e-6 * sum(p.numel() for p in study.model.parameters()))
-    assert len(curve_lines(points, 7)) == 1 + len(points) + 3
+    assert [point.gated_bleu for point in points] == pytest.approx([point.bleu for point in points])
+    lines = curve_lines(points, 7)
+    assert len(lines) == 1 + len(points) + 3
+    assert lines[-1].endswith("BLEU differs by 0.00 at most.")
+    one_off = [*points[:-1], replace(points[-1], gated_bleu=points[-1].bleu - 1.25)]
+    assert curve_lines(one_off, 7)[-1].endswith("BLEU differs by 1.25 at most.")
     assert len(heads_of(study.model)) == 24
 
 
