@@ -22,7 +22,8 @@ from selenium.webdriver.support.expected_conditions import staleness_of  # noqa:
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 Open = Callable[..., Any]
-HOSTILE = "<script>document.title='owned'</script> </script><img/src=x/onerror=alert(1)> &lt;b&gt;"
+HOSTILE = "<script>document.title='owned'</script> </script><img/src=x/onerror=alert(1)> &lt;b&gt; <b>x</b>"
+HOSTILE += " \"'`${document.title=1}` a\u2028b\u2029c \\u003c"
 
 
 @pytest.fixture(scope="module")
@@ -260,9 +261,17 @@ def test_one_sentence_needs_no_choice_and_numbers_show_when_asked(show: Open) ->
     assert cell.value_of_css_property("color") != "rgba(0, 0, 0, 0)"
 
 
+def test_many_heads_and_words_are_seen_at_once(show: Open) -> None:
+    long = " ".join(f"word{n}" for n in range(60))
+    cut = "return [...document.querySelectorAll('#grid, .matrix-scroll')].map(box => box.scrollWidth - box.clientWidth)"
+    assert show(pair_of_words(long, long, heads=8)).execute_script(cut) == [0, 0]
+    assert show(pair_of_words("a b", "A B", heads=8)).execute_script(cut) == [0, 0]
+
+
 def test_a_long_pair_stays_readable(show: Open) -> None:
     long = " ".join(f"word{n}" for n in range(60))
     browser = show(pair_of_words(long, long.upper()))
+    find(browser, "#numbers").click()  # makes room for them, and so the table wider than the page
     find(browser, ".matrix-scroll").location_once_scrolled_into_view  # noqa: B018
     browser.execute_script("document.querySelector('.matrix-scroll').scrollTo(700, 900)")
     inside = browser.execute_script(

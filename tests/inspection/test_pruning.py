@@ -139,7 +139,7 @@ def test_the_curve_goes_from_the_whole_model_down(toy_translator: Translator, on
     assert points[0].megabytes == pytest.approx(4e-6 * sum(p.numel() for p in study.model.parameters()))
     assert [point.gated_bleu for point in points] == pytest.approx([point.bleu for point in points])
     lines = curve_lines(points, 7)
-    assert len(lines) == 1 + len(points) + 3
+    assert len(lines) == 1 + len(points) + 4
     assert lines[-1].endswith("BLEU differs by 0.00 at most.")
     one_off = [*points[:-1], replace(points[-1], gated_bleu=points[-1].bleu - 1.25)]
     assert curve_lines(one_off, 7)[-1].endswith("BLEU differs by 1.25 at most.")

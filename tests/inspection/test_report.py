@@ -15,7 +15,21 @@ from tests.inspection.pairs import made_pair, pair_of_words
 from translator.inspection.report import build_page, pack, safe_json
 
 PAGE = files("translator.inspection") / "page"
-HOSTILE = ["</script><script>alert(1)</script>", "<!--", "]]>", "&lt;&amp;", "a\u2028b\u2029c", "{{script}}", "\\u003c"]
+HOSTILE = [
+    "<b>bold</b>",
+    "<script>alert(1)</script>",
+    "</script><script>alert(1)</script>",
+    "</SCRIPT >",
+    "<!--",
+    "]]>",
+    "&lt;&amp;",
+    '"onload="alert(1)',
+    "'+alert(1)+'",
+    "`${alert(1)}`",
+    "a\u2028b\u2029c",
+    "{{script}}",
+    "\\u003c",
+]
 
 
 class Elements(HTMLParser):

@@ -5,40 +5,49 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from translator.inspection.columns import number
 from translator.inspection.head_names import NAMES
-from translator.inspection.head_report import COLUMNS, HeadReport
+from translator.inspection.head_report import COLUMNS, Column, HeadReport
 from translator.inspection.plots import save
 from translator.inspection.pruning_curve import Point
 
-_SHOWN = ("importance", "bleu_change", "entropy", "most_alike")
+_SHOWN = {
+    "importance": "importance",
+    "bleu_change": "change of BLEU without it",
+    "entropy": "entropy of its weights, nats",
+    "most_alike": "likeness to the most similar head",
+}
 _CELL = 0.45  # inches a head
-_FEWEST = 4  # cells: room for a title
+_FEWEST = 5  # cells: room for a title
 
 
 def draw_heads(report: HeadReport, path: str | Path) -> None:
     """Write a PNG: a row for each kind of attention, a column for each of four figures, cells by layer and head.
 
-    Heads that have been pruned stay empty. Raises UserError where the file cannot be written.
+    A figure has one scale for all kinds, so that their colours compare. Heads that have been pruned stay empty.
+    Raises UserError where the file cannot be written.
     """
     from matplotlib.figure import Figure
 
     kinds = [kind for kind in NAMES if any(head.kind == kind for head in report.figures)]
     layers = 1 + max((head.layer for head in report.figures), default=0)
     heads = 1 + max((head.number for head in report.figures), default=0)
-    width, height = max(heads, _FEWEST) * _CELL + 1.4, max(layers, _FEWEST) * _CELL + 0.9
-    figure = Figure(figsize=(len(_SHOWN) * width, max(len(kinds), 1) * height), layout="constrained")
-    columns = {column.key: column for column in COLUMNS}
+    width, height = max(heads, _FEWEST) * _CELL + 0.4, layers * _CELL + 0.5
+    figure = Figure(figsize=(len(_SHOWN) * width + 0.6, max(len(kinds), 1) * height + 0.5), layout="constrained")
     grid: Any = figure.subplots(max(len(kinds), 1), len(_SHOWN), squeeze=False)
-    for row, kind in zip(grid, kinds, strict=False):
-        for axes, key in zip(row, _SHOWN, strict=True):
-            cells = _cells(report, kind, key, layers, heads)
-            image = axes.imshow(cells, aspect="auto", **_colours(cells, signed=columns[key].signed))
-            axes.figure.colorbar(image, ax=axes, shrink=0.8)
-            axes.set_title(f"{NAMES[kind]}: {key.replace('_', ' ')}", fontsize=9)
-            axes.set_xlabel("head", fontsize=8)
-            axes.set_ylabel("layer", fontsize=8)
+    columns = {column.key: column for column in COLUMNS}
+    for place, (key, title) in enumerate(_SHOWN.items()):
+        cells = {kind: _cells(report, kind, key, layers, heads) for kind in kinds}
+        colours = _colours([line for of_kind in cells.values() for line in of_kind], signed=columns[key].signed)
+        for axes, (kind, of_kind) in zip(grid[:, place], cells.items(), strict=False):
+            image = axes.imshow(of_kind, aspect="auto", **colours)
+            _write_numbers(axes, of_kind, columns[key], image)
             axes.set_xticks(range(heads))
             axes.set_yticks(range(layers))
+            axes.tick_params(labelsize=8)
+            axes.set_ylabel(f"{NAMES[kind]}, layer" if place == 0 else "", fontsize=9)
+        grid[0, place].set_title(title, fontsize=9)
+        grid[-1, place].set_xlabel("head", fontsize=9)
     save(figure, Path(path))
 
 
@@ -65,6 +74,16 @@ def draw_curve(points: Sequence[Point], path: str | Path) -> None:
         axes.grid(alpha=0.3)
     panels[0].legend(title="heads removed from", fontsize=8, title_fontsize=8)
     save(figure, Path(path))
+
+
+def _write_numbers(axes: Any, cells: list[list[float]], column: Column, image: Any) -> None:
+    """Each figure into its cell, white where the cell is dark."""
+    for layer, line in enumerate(cells):
+        for head, value in enumerate(line):
+            red, green, blue, _ = image.to_rgba(value)
+            text = "" if math.isnan(value) else number(value, column.digits, signed=column.signed)
+            dark = 0.3 * red + 0.6 * green + 0.1 * blue < 0.5
+            axes.text(head, layer, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")
 
 
 def _colours(cells: list[list[float]], *, signed: bool) -> dict[str, Any]:

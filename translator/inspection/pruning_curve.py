@@ -83,6 +83,7 @@ def curve_lines(points: Sequence[Point], sentences: int) -> list[str]:
         *aligned(rows),
         "",
         f"{sentences} sentences, greedy, without further training; the least important heads go first.",
+        "Speed also moves with what is written: a sentence that does not end is decoded alone in the end.",
         f"With these heads closed by gates of zero instead, BLEU differs by {difference:.2f} at most.",
     ]
 
