@@ -1,4 +1,4 @@
-"""This project: the search as translating runs it, from the bundle itself."""
+"""This project: the search as translating runs it, from the bundle itself, in the precision that the job names."""
 
 from collections.abc import Callable
 
@@ -10,11 +10,10 @@ def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:
     import torch
 
     from translator.batches import pad
-    from translator.checkpoint import load_bundle
     from translator.decoding.beam import beam_search
+    from translator.inference import Translator
 
-    torch.set_num_threads(job["threads"])
-    model = load_bundle(job["model"]).model
+    model = Translator.load(job["model"], "cpu", job["precision"], job["threads"]).model
     config, cpu = model.config, torch.device("cpu")
 
     @torch.no_grad()

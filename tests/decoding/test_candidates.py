@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from tests.decoding.models import NEVER
-from translator.decoding.candidates import best_candidates, forbid
+from translator.decoding.candidates import best_candidates, forbid, log_mass
 
 
 @pytest.mark.parametrize("vocabulary", [5, 63, 64, 65, 128, 211])
@@ -18,6 +18,18 @@ def test_the_best_candidates_are_those_of_a_full_sort(vocabulary, count):
     assert best.shape == (2, count)
     torch.testing.assert_close(best, values[:, :count], rtol=0, atol=0)
     assert torch.equal(beam * vocabulary + token, places[:, :count])
+
+
+@pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.bfloat16])
+def test_logits_less_their_mass_are_log_probabilities(kind):
+    logits = (5 * torch.randn(131, 67, generator=torch.Generator().manual_seed(3), dtype=torch.float64)).to(kind)
+    logits[2, :66], logits[3] = NEVER, NEVER
+    mass = log_mass(logits)
+    assert mass.dtype == torch.promote_types(kind, torch.float32)
+    found = (logits.to(mass.dtype) - mass[:, None]).exp().sum(1)
+    expected = torch.ones(131, dtype=mass.dtype)
+    expected[3] = 0.0
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
 
 
 def test_neighbouring_best_tokens_in_one_block_are_all_found():

@@ -130,8 +130,9 @@ def series(rows: Iterable[Row]) -> list[list[Row]]:
 
 
 def peers_table(rows: Sequence[Row]) -> Table:
-    """A row a program; ratios are of medians over turns in which ours and theirs ran one after the other."""
-    head = ("program", "setting", "rate", "(slowest, fastest turn)", "ours / theirs", "peak MB", "same outputs")
+    """A row a program; ratios are of medians over turns in which our fastest and theirs ran one after the other."""
+    head = ("program", "setting", "rate", "(slowest, fastest turn)", "our fastest / it", "peak MB", "same outputs",
+            "BLEU")  # fmt: skip
     return [
         head,
         *(
@@ -139,6 +140,7 @@ def peers_table(rows: Sequence[Row]) -> Table:
                 row["program"], row["setting"], f"{number(row['rate'])} {row['unit']}", extremes(row, "rate"),
                 "" if row["ratio"] is None else f"{row['ratio']:.2f}", number(row["peak_mb"]),
                 "" if row.get("same_outputs") is None else f"{row['same_outputs']:.1%}",
+                "" if row.get("bleu") is None else f"{row['bleu']:.2f}",
             )
             for row in rows
         ),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from translator.decoding.candidates import IMPOSSIBLE, best_candidates, forbid
+from translator.decoding.candidates import IMPOSSIBLE, best_candidates, forbid, log_mass
 from translator.decoding.greedy import greedy_search
 from translator.decoding.hypothesis import Hypothesis, attainable, check_length_penalty, make_hypothesis
 from translator.decoding.state import S, Step
@@ -43,9 +43,10 @@ def beam_search(
     sentences = [_Sentence(limit, beam_size, n_best, length_penalty) for limit in max_lengths.tolist()]
     beam = _Beam.start(sentences, max_lengths, bos_id)
     while beam.running:
-        log_probs, state = step(beam.last, state)
-        forbid(log_probs, banned, beam.history, no_repeat_ngram)
-        beam, rows = beam.advance(log_probs, beam_size, eos_id)
+        logits, state = step(beam.last, state)
+        mass = log_mass(logits)
+        forbid(logits, banned, beam.history, no_repeat_ngram)
+        beam, rows = beam.advance(logits, mass, beam_size, eos_id)
         if beam.running:
             state = state.select(rows)
     return [sentence.kept[:n_best] for sentence in sentences]
@@ -102,9 +103,10 @@ class _Beam:
         last = max_lengths.new_full((count,), bos_id)
         return cls(list(sentences), torch.zeros(count, 1, device=device), last.new_empty((count, 0)), last)
 
-    def advance(self, log_probs: Tensor, beam_size: int, eos_id: int) -> tuple["_Beam", Tensor]:
-        """One token on. Returns the new beam and rows (B2, N2): the old rows its hypotheses come from."""
-        top, parent, token = best_candidates(log_probs, self.scores, 2 * beam_size)  # (B, K)
+    def advance(self, logits: Tensor, mass: Tensor, beam_size: int, eos_id: int) -> tuple["_Beam", Tensor]:
+        """One token on: logits (B*N, V), their mass (B*N,) -> the new beam, and the old rows (B2, N2) it comes from."""
+        before = self.scores - mass.view(self.scores.shape)
+        top, parent, token = best_candidates(logits, before, 2 * beam_size)  # (B, K)
         row = parent + self._first_rows()  # (B, K)
         ends = token == eos_id
         self._finish(ends[:, :beam_size] & (top[:, :beam_size] > IMPOSSIBLE), top, row)

@@ -26,6 +26,6 @@ def greedy_search(
     )  # fmt: skip
 
 
-def _best(log_probs: Tensor, _paths: list[int]) -> Tensor:
-    _, _, token = best_candidates(log_probs, log_probs.new_zeros(len(log_probs), 1), 1)
+def _best(logits: Tensor, _paths: list[int]) -> Tensor:
+    _, _, token = best_candidates(logits, logits.new_zeros(len(logits), 1), 1)
     return token.flatten()

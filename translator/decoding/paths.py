@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from translator.decoding.candidates import IMPOSSIBLE, forbid
+from translator.decoding.candidates import IMPOSSIBLE, forbid, log_mass
 from translator.decoding.hypothesis import Hypothesis, check_length_penalty, make_hypothesis
 from translator.decoding.state import S, Step
 
-# choose(log_probs (R, V), paths of the rows) -> (R,), the token each path takes
+# choose(logits (R, V), paths of the rows) -> (R,), the token each path takes
 Choose = Callable[[Tensor, list[int]], Tensor]
 
 # Dropping rows copies the state, so it pays only once this share of the sentences has come to its end.
@@ -60,11 +60,12 @@ def follow(
     last = max_lengths.new_full((len(paths),), bos_id)
     history = max_lengths.new_empty((len(paths), 0))
     while running:
-        log_probs, state = step(last, state)
-        forbid(log_probs, banned, history, no_repeat_ngram)
+        logits, state = step(last, state)
+        mass = log_mass(logits)
+        forbid(logits, banned, history, no_repeat_ngram)
         row_paths = [sentence * width + i for sentence in running for i in range(width)]
-        last = choose(log_probs, row_paths)
-        gained = log_probs.gather(1, last[:, None]).flatten()
+        last = choose(logits, row_paths)
+        gained = logits.gather(1, last[:, None]).flatten() - mass
         for path, token, log_prob in zip(row_paths, last.tolist(), gained.tolist(), strict=True):
             paths[path].take(token, log_prob, eos_id)
         history = torch.cat([history, last[:, None]], dim=1)

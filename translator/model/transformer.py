@@ -133,9 +133,9 @@ class Transformer(nn.Module):
         return self.logits(self.decode(tgt_in, self.encode(src_ids, src_valid), src_valid))
 
     def step(self, last_ids: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """The newest token of every row (B*N,) -> log-probabilities of the next (B*N, V) in float32, and the state."""
+        """The newest token of every row (B*N,) -> logits of the next (B*N, V), and the state."""
         hidden, state = self.extend(last_ids[:, None], state)
-        return torch.log_softmax(self.logits(hidden[:, 0]).float(), dim=-1), state
+        return self.logits(hidden[:, 0]), state
 
 
 def _final_norm(config: ModelConfig) -> nn.Module:
