@@ -155,7 +155,9 @@ def compare_decoding(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]
     lines = list(read_text(found.input))
     references = lines if found.reference is None else list(read_text(found.reference))
     if len(references) != len(lines):
-        raise UserError(f"{found.input} has {len(lines)} lines, {found.reference} {len(references)}: one for one needed")
+        raise UserError(
+            f"{found.input} has {len(lines)} lines, {found.reference} {len(references)}: not one for one"
+        )
     pairs = [
         (bundle.tokenizer.encode(line), reference)
         for line, reference in zip(lines, references, strict=True)
@@ -171,13 +173,14 @@ def compare_decoding(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]
         for beam in found.beam:
             for batch in found.batch:
                 groups = [sources[start : start + batch] for start in range(0, len(sources), batch)]
-                of_groups = {"groups": groups, "limits": [[limit(s) for s in group] for group in groups]}
+                limits = [[limit(group[0])] * len(group) for group in groups]  # others have one limit a batch
+                of_groups = {"groups": groups, "limits": limits}
                 answers = take_turns(programs, {**job, **of_groups, "beam": beam}, found.turns, Path(scratch))
                 rows = rows_of(answers, len(sources), "sentences", f"beam {beam}, batch {batch}", found)
                 if found.reference is not None:
                     for row, given in zip(rows, filter(None, answers.values()), strict=True):
                         texts = [bundle.tokenizer.decode(ids) for ids in given[0]["outputs"]]
-                        row |= bleu(texts, [reference for _, reference in pairs])
+                        row.update(bleu(texts, [reference for _, reference in pairs]))
                 yield [{"kind": "peers-decode", **row} for row in rows]
 
 
@@ -196,7 +199,9 @@ def decoders(found: argparse.Namespace, scratch: Path) -> list[Program]:
     other = {"model": exported["ctranslate2"]}
     return [
         *(
-            Program(f"ours {kind}", "ours_decode.py", sys.executable, {"model": str(found.checkpoint), "precision": kind})
+            Program(
+                f"ours {kind}", "ours_decode.py", sys.executable, {"model": str(found.checkpoint), "precision": kind}
+            )
             for kind in sorted(found.precisions, key=OURS.index)
         ),
         Program("Hugging Face", "huggingface_decode.py", found.python, {"model": exported["huggingface"]}),

@@ -84,5 +84,7 @@ def test_a_step_writes_into_the_room_that_is_there():
 def test_gradients_flow_through_what_was_appended():
     past, new = columns(1).requires_grad_(), columns(2).requires_grad_()
     KV(past, -past).append(new, -new).append(new, -new).k.sum().backward()
-    assert past.grad is not None and torch.equal(past.grad, torch.ones_like(past))
-    assert new.grad is not None and torch.equal(new.grad, 2 * torch.ones_like(new))
+    assert past.grad is not None
+    assert torch.equal(past.grad, torch.ones_like(past))
+    assert new.grad is not None
+    assert torch.equal(new.grad, 2 * torch.ones_like(new))

@@ -140,3 +140,5 @@ def test_many_short_rows_are_written_out():
     assert prefers_explicit(q, few)
     assert not prefers_explicit(q, many)
     assert not prefers_explicit(q[:63], few[:63])
+    assert not prefers_explicit(q.bfloat16(), few.bfloat16())
+    assert prefers_explicit(many.bfloat16(), few.bfloat16())

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 #: Columns of room that are made at once: some are copied in vain when rows are picked, but a step then copies no other.
@@ -11,7 +10,7 @@ _SPARE = 8
 
 
 class _Room:
-    """Memory for keys and values (R, G, C, Dh): the first ``used`` columns belong to some `KV`, the others are spare."""
+    """Memory for keys and values (R, G, C, Dh): the first ``used`` columns belong to some `KV`, others are spare."""
 
     def __init__(self, k: Tensor, v: Tensor, used: int) -> None:
         self.k, self.v, self.used = k, v, used
@@ -19,8 +18,8 @@ class _Room:
     @classmethod
     def after(cls, k: Tensor, v: Tensor, n: int) -> "_Room":
         """Copies of k and v (R, G, K, Dh), and room for at least n columns after them."""
-        spare = (0, 0, 0, max(n, _SPARE))
-        return cls(F.pad(k, spare), F.pad(v, spare), k.shape[2])
+        spare = k.new_empty(*k.shape[:2], max(n, _SPARE), k.shape[3])
+        return cls(torch.cat((k, spare), dim=2), torch.cat((v, spare), dim=2), k.shape[2])
 
     def takes(self, end: int, n: int) -> bool:
         """Whether n columns after the first ``end`` are nobody's."""

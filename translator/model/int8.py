@@ -11,7 +11,7 @@ from translator.errors import UserError
 from translator.model.transformer import Transformer
 
 #: Smaller matrices stay as they are: turning their inputs into integers takes longer than it saves.
-LEAST_WEIGHTS = 1 << 17
+LEAST_WEIGHTS = 1 << 15
 _LARGEST = 127
 
 
