@@ -155,9 +155,7 @@ def compare_decoding(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]
     lines = list(read_text(found.input))
     references = lines if found.reference is None else list(read_text(found.reference))
     if len(references) != len(lines):
-        raise UserError(
-            f"{found.input} has {len(lines)} lines, {found.reference} {len(references)}: not one for one"
-        )
+        raise UserError(f"{found.input} has {len(lines)} lines, {found.reference} {len(references)}: not one for one")
     pairs = [
         (bundle.tokenizer.encode(line), reference)
         for line, reference in zip(lines, references, strict=True)

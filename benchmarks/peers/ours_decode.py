@@ -13,14 +13,15 @@ def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:
     from translator.decoding.beam import beam_search
     from translator.inference import Translator
 
-    model = Translator.load(job["model"], "cpu", job["precision"], job["threads"]).model
+    translator = Translator.load_frozen(job["model"], "cpu", job["precision"], job["threads"])
+    model = translator.model
     config, cpu = model.config, torch.device("cpu")
 
     @torch.no_grad()
     def translate(sources: list[Ids], limits: list[int]) -> list[Ids]:
         ids, valid = pad([[*source, config.eos_id] for source in sources], config.pad_id, cpu)
         found = beam_search(
-            model.step, model.start(ids, valid), torch.tensor(limits), beam_size=job["beam"],
+            translator.step, model.start(ids, valid), torch.tensor(limits), beam_size=job["beam"],
             bos_id=config.bos_id, eos_id=config.eos_id, banned=(config.unk_id,),
         )  # fmt: skip
         return [list(best.ids) for best, *_ in found]

@@ -75,8 +75,8 @@ def test_peers_stand_beside_ours() -> None:
         [rows.peer("ours", 1.0), rows.peer("other", 2.5, same_outputs=None, versions={"python": "5.6", "engine": "7"})],
     )
     assert cells(lines[2])[2:5] == ["70.0 sentences a second", "35.0 to 140", "1.00"]
-    assert cells(lines[2])[-1] == "87.5%"
-    assert cells(lines[3])[4:] == ["2.50", "80.0", ""]
+    assert cells(lines[2])[-2:] == ["87.5%", ""]
+    assert cells(lines[3])[4:] == ["2.50", "80.0", "", ""]
     assert "median of 4 turns, 1 thread on 8 cores, python 5.6, engine 7" in lines[-1]
     assert lines[-2] == ""  # one command, one entry
 

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from translator.errors import UserError
 from translator.model.transformer import Transformer
 
-#: Smaller matrices stay as they are: turning their inputs into integers takes longer than it saves.
-LEAST_WEIGHTS = 1 << 15
+#: Matrices with fewer weights stay as they are: turning their inputs into integers takes longer than it saves.
+LEAST_WEIGHTS = 1 << (15 if torch.cpu._is_vnni_supported() else 17)
 _LARGEST = 127
 
 
