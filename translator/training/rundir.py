@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from translator.checkpoint import CONFIG, METRICS, read_json, write_json
+from translator.checkpoint import CONFIG, METRICS, SETTINGS, read_json, write_json
 from translator.errors import UserError
 
 RESUME_VALUES = (None, "auto")
@@ -32,7 +32,7 @@ class RunDirectory:
     @property
     def settings(self) -> Path:
         """The composed settings that the run was started with."""
-        return self.training / "settings.json"
+        return self.path / SETTINGS
 
     def check(self, resume: str | None) -> None:
         """Refuse before any work is done what `claim` would refuse after it.
