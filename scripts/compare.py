@@ -52,7 +52,7 @@ def compared(found: argparse.Namespace, command: str) -> list[str]:
     """Compare, write what was asked for -> the table and what it stands on."""
     if found.limit is not None:
         at_least("--limit", found.limit, 1)
-    from translator.inspection.pruning import refuse_existing
+    from translator.inspection.new_bundle import refuse_existing
 
     for name in FILES if found.output_dir is not None else ():
         refuse_existing(found.output_dir / name)
