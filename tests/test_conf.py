@@ -11,7 +11,7 @@ from tests.training.runs import CONF, composed
 from translator.model.config import ModelConfig
 from translator.options import TranslateOptions
 from translator.training.config import TrainingConfig
-from translator.training.settings import attention_site, run_name
+from translator.training.settings import attention_site, check_numbers, run_name
 
 FILES = sorted(path.relative_to(CONF) for path in CONF.rglob("*.yaml"))
 NOT_FOR_TRAINING = Path("data/bundle.yaml")
@@ -25,6 +25,7 @@ KINDS = ("mha", "gqa", "mqa", "window")
 
 def build(settings: dict[str, Any]) -> tuple[TrainingConfig, ModelConfig]:
     """Everything that training makes of its settings before it reads data."""
+    check_numbers(settings["attention"])
     sites = {f"{site}_attention": attention_site(settings["attention"], site) for site in SITES}
     TranslateOptions.from_keywords(settings["decode"])
     TranslateOptions.from_keywords(settings["decode"] | settings["validation"])
