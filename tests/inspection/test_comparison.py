@@ -94,8 +94,9 @@ def test_the_command_tells_a_good_variant_from_a_bad_one(
 
     page = capfd.readouterr().out.splitlines()
     assert (folder / "comparison.md").read_text().splitlines() == page
-    assert page[3] == shlex.join(["python", "scripts/compare.py", *order, order[0], "--output-dir", str(folder)])
-    assert f"torch {torch.__version__}" in page[6]
+    command = shlex.join(["python", "scripts/compare.py", *order, order[0], "--output-dir", str(folder)])
+    assert page[2].startswith(f"Made by `{command}`: ")
+    assert f"torch {torch.__version__}" in page[2]
     assert page.count("python x -m kind=good,bad") == 1
     assert "| study_kind-bad | - | 77 | 1.5 | - | - | - | model.kind.good=False |" in page
     assert page[-4:] == ["```", "model.d_model=64", "batch.max_tokens=9", "```"]

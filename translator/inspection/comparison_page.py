@@ -14,30 +14,25 @@ PICTURE = "comparison.png"
 _PARTS = ("data", "tokenizer", "model", "optimizer", "schedule", "batch", "trainer", "label_smoothing", "init_from")
 _HOW_TO_READ = """
 - BLEU is the mean over the seeds ± their sample standard deviation, on {sentences} sentences of {split}
-  ({signature}), searched with {search}.
+  (`{signature}`), searched with `{search}`.
 - p is of sacreBLEU's paired bootstrap against the first variant (Koehn 2004), one for each seed that both have: how
   often so large a difference comes about by the choice of sentences alone. It says nothing of the choice of seeds.
-- Keys and values are counted in float32 over all layers: of a target token in each beam, of a source token once.
+- Keys and values are counted in float32 over all layers: of a target token in each beam, of a source token once. A
+  window also bounds how many target tokens are kept.
 - Speeds are medians over the seeds, of real source and target tokens: of the whole training without its validations,
   and of this translating, one bundle after the other.
 """
 
 
-def page(
-    variants: Sequence[Variant], text: ParallelText, split: str, command: str, around: Mapping[str, Any]
-) -> list[str]:
-    """Lines of Markdown; ``around`` is what the comparison itself ran on, as `benchmarking.machine` tells it."""
+def page(variants: Sequence[Variant], text: ParallelText, split: str, made: str) -> list[str]:
+    """Lines of Markdown; ``made`` says by which command and where the comparison itself was made."""
     first = variants[0].runs[0]
-    search = _flat({"decode": read_config(first.directory).get("decode", {})})
+    search = _flat(read_config(first.directory).get("decode", {}))
     told = {"sentences": len(text.sources), "split": split, "signature": first.signature, "search": _listed(search)}
-    versions = (f"{name} {version}" for name, version in around["versions"].items() if version)
     return [
         f"# {len(variants)} variants compared",
         "",
-        *_block([command]),
-        "",
-        f"on {around['cpus']} cores ({around['device']}, {around['cpu_capability']}), {around['threads']} threads, "
-        f"{', '.join(versions)}.",
+        f"Made by {made}.",
         "",
         *markdown(variants),
         "",
