@@ -69,6 +69,13 @@ def test_growth_is_a_line_a_series_with_its_exponent() -> None:
     assert cells(lines[4])[5:8] == ["3.00", "", "nan"]
 
 
+def test_kinds_of_attention_stand_beside_the_first() -> None:
+    lines = section("kinds", [rows.kinds("mha", 1.0), rows.kinds("mqa", 1.5)])
+    assert cells(lines[3]) == [
+        "small", "mqa", "7,654", "64", "1", "32", "800", "1.50", "0.75 to 3.00", "512", "4,096",
+    ]  # fmt: skip
+
+
 def test_peers_stand_beside_ours() -> None:
     lines = section(
         "peers-decode",
