@@ -4,6 +4,7 @@ python scripts/benchmark.py train --data pocket --model tiny        optimizer st
 python scripts/benchmark.py decode --checkpoint DIR --input FILE    a bundle on a file: beams, batches, cache on and off
 python scripts/benchmark.py attention                               kernels and rules over the length
 python scripts/benchmark.py growth --model small                    what an output token costs as outputs grow
+python scripts/benchmark.py kinds --model small                     decoding with MHA, GQA, MQA, a window, side by side
 python scripts/benchmark.py report ROWS --output docs/performance.md    the measured parts of a page, and a picture
 """
 
@@ -55,6 +56,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_decode(commands.add_parser("decode", help="a bundle on a file", allow_abbrev=False))
     _add_attention(commands.add_parser("attention", help="kernels and rules over the length", allow_abbrev=False))
     _add_growth(commands.add_parser("growth", help="the cost of an output token", allow_abbrev=False))
+    _add_kinds(commands.add_parser("kinds", help="kinds of attention, side by side", allow_abbrev=False))
     _add_report(commands.add_parser("report", help="tables and a picture from rows", allow_abbrev=False))
     return parser
 
@@ -112,6 +114,20 @@ def _add_growth(parser: argparse.ArgumentParser) -> None:
                         help="sentences at a time; all else is measured with the first (8 1 32)")  # fmt: skip
     parser.add_argument("--beam", nargs="+", type=_count, default=[1, 5], metavar="N", help="likewise (1 5)")
     parser.add_argument("--kv-heads", nargs="+", type=_count, default=[2, 1], metavar="N", help="besides all (2 1)")
+    parser.add_argument("--source-length", type=_count, default=24, metavar="N", help="source tokens (24)")
+    parser.add_argument("--precision", choices=PRECISIONS, default="float32", help="(float32)")
+    _add_running(parser, profile=False)
+
+
+def _add_kinds(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(measure=kinds)
+    parser.add_argument("--model", choices=MODELS, default="small", help="sizes from conf/model (small)")
+    parser.add_argument("--vocab", type=_count, default=8000, metavar="V", help="pieces (8000)")
+    parser.add_argument("--length", type=_count, default=64, metavar="N", help="output tokens (64)")
+    parser.add_argument("--batch", type=_count, default=64, metavar="N", help="sentences at a time (64)")
+    parser.add_argument("--beam", type=_count, default=1, metavar="N", help="(1)")
+    parser.add_argument("--kv-heads", nargs="+", type=_count, default=[2, 1], metavar="N", help="besides all (2 1)")
+    parser.add_argument("--window", nargs="+", type=_count, default=[16], metavar="W", help="of self-attention (16)")
     parser.add_argument("--source-length", type=_count, default=24, metavar="N", help="source tokens (24)")
     parser.add_argument("--precision", choices=PRECISIONS, default="float32", help="(float32)")
     _add_running(parser, profile=False)
@@ -194,6 +210,20 @@ def growth(found: argparse.Namespace) -> Iterator[dict[str, Any]]:
     )  # fmt: skip
     for job in variants(base, found.batch, found.beam, found.kv_heads):
         yield from isolated(growth_rows, job)
+
+
+def kinds(found: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """A row a kind of attention, plain multi-head attention first."""
+    from translator.benchmarking.growth import GrowthJob
+    from translator.benchmarking.isolation import isolated
+    from translator.benchmarking.kinds import kinds, kinds_rows
+
+    base = GrowthJob(
+        found.model, read_conf(f"model/{found.model}"), (found.length,), found.vocab, batch=found.batch,
+        beam=found.beam, source_length=found.source_length, precision=found.precision, device=found.device,
+        threads=found.threads, rounds=found.rounds,
+    )  # fmt: skip
+    yield from isolated(kinds_rows, list(kinds(base, found.kv_heads, found.window)))
 
 
 def report(found: argparse.Namespace) -> Iterator[dict[str, Any]]:

@@ -35,7 +35,7 @@ def main(config: dict[str, Any]) -> None:
     bundle = read_config(directory)
     data = data_config(config["data"], bundle, directory)
     parallel = _load(data, split, remembered=config["data"]["kind"] == "bundle")
-    translator = Translator.load(directory, config["device"], config["precision"], config["threads"])
+    translator = Translator.load_frozen(directory, config["device"], config["precision"], config["threads"])
 
     def translate(lines: Sequence[str]) -> list[str]:
         return [translation.text for translation in translator.translate_lines(lines, options)]

@@ -84,7 +84,8 @@ def _check(found: argparse.Namespace) -> None:
 def _prune(found: argparse.Namespace) -> list[str]:
     from translator.checkpoint import load_bundle
     from translator.inspection.head_names import heads_of, listed
-    from translator.inspection.pruning import parameters, prune_bundle, refuse_existing, save_pruned
+    from translator.inspection.new_bundle import parameters, refuse_existing, save_new
+    from translator.inspection.pruning import prune_bundle
 
     refuse_existing(found.output)
     bundle = load_bundle(found.directory)
@@ -98,7 +99,7 @@ def _prune(found: argparse.Namespace) -> list[str]:
         f"parameters  {after:,} of {before:,} ({after / before:.1%})",
     ]
     if found.finetune is None:
-        save_pruned(smaller, found.output)
+        save_new(smaller, found.output)
         return [*lines, f"written to  {found.output}"]
     from translator.training.finetune import finetune
 
@@ -131,7 +132,7 @@ def _curve(found: argparse.Namespace) -> list[str]:
     from translator.checkpoint import load_bundle, write_json
     from translator.inspection.head_plots import draw_curve
     from translator.inspection.importance import importance
-    from translator.inspection.pruning import refuse_existing
+    from translator.inspection.new_bundle import refuse_existing
     from translator.inspection.pruning_curve import curve, curve_lines, curve_values
 
     values, picture = (found.output_dir / name for name in (CURVE_JSON, CURVE_PNG))

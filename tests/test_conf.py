@@ -11,7 +11,7 @@ from tests.training.runs import CONF, composed
 from translator.model.config import ModelConfig
 from translator.options import TranslateOptions
 from translator.training.config import TrainingConfig
-from translator.training.settings import attention_site, run_name
+from translator.training.settings import attention_site, check_numbers, run_name
 
 FILES = sorted(path.relative_to(CONF) for path in CONF.rglob("*.yaml"))
 NOT_FOR_TRAINING = Path("data/bundle.yaml")
@@ -20,10 +20,12 @@ GROUPS = [
 ]
 NEEDED = {"data/hub": ("data.path=someone/set",)}
 SITES = ("encoder", "decoder", "cross")
+KINDS = ("mha", "gqa", "mqa", "window")
 
 
 def build(settings: dict[str, Any]) -> tuple[TrainingConfig, ModelConfig]:
     """Everything that training makes of its settings before it reads data."""
+    check_numbers(settings["attention"])
     sites = {f"{site}_attention": attention_site(settings["attention"], site) for site in SITES}
     TranslateOptions.from_keywords(settings["decode"])
     TranslateOptions.from_keywords(settings["decode"] | settings["validation"])
@@ -56,6 +58,16 @@ def test_experiments_compose_and_leave_room_for_what_is_compared(choice: str) ->
     assert (settings["data"]["kind"], settings["name"], model.n_heads) == ("pocket", choice, 8)
     assert model.cross_attention.n_kv_heads == 2
     assert settings["tokenizer"]["vocab_size"] == 1200  # the corpus's recipe holds
+
+
+def test_variants_of_the_attention_study_differ_in_their_kind_alone() -> None:
+    models = {kind: build(composed("experiment=attention_study", f"attention={kind}"))[1] for kind in KINDS}
+    sites = {
+        kind: (model.decoder_attention.n_kv_heads, model.decoder_attention.window) for kind, model in models.items()
+    }
+    assert sites == {"mha": (None, None), "gqa": (2, None), "mqa": (1, None), "window": (None, 4)}
+    typed = composed("experiment=attention_study", "attention=window", "attention.window=6")
+    assert build(typed)[1].decoder_attention.window == 6
 
 
 @pytest.mark.parametrize("group", sorted({file.parts[0] for file in GROUPS} - {"data"}))

@@ -4,6 +4,7 @@
 ``model.safetensors``  weights under plain names; tensors that are tied stand once
 ``tokenizer.model``    SentencePiece
 ``metrics.json``       scores of the finished training, with signatures
+``training/``          what resuming takes, among it the settings of the run
 """
 
 import json
@@ -26,6 +27,7 @@ from translator.model.transformer import Transformer
 
 FORMAT = 1
 CONFIG, WEIGHTS, TOKENIZER, METRICS = "config.json", "model.safetensors", "tokenizer.model", "metrics.json"
+SETTINGS = "training/settings.json"
 
 
 @dataclass(frozen=True)

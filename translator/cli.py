@@ -116,7 +116,7 @@ def _loader(found: argparse.Namespace) -> "Callable[[], Translator]":
         directory = newest_bundle()
         log.info("using the newest model, %s", directory)
     threads = 1 if found.workers > 1 and found.threads is None else found.threads
-    return partial(Translator.load, directory, found.device, found.precision, threads)
+    return partial(Translator.load_frozen, directory, found.device, found.precision, threads)
 
 
 def _log_to_stderr(quiet: bool) -> None:

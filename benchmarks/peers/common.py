@@ -24,7 +24,7 @@ Ids = list[int]
 
 
 def time_training(build: Callable[[Job, dict[str, int]], Callable[[Any], float]], packages: Sequence[str]) -> None:
-    """Time updates on the job's batches: ``build`` makes, of the sizes and the ids, a function that does one update.
+    """Time updates on the job's batches: ``build`` makes, of the job and the ids, a function that does one update.
 
     It returns the loss a token.
     """
@@ -36,7 +36,7 @@ def time_training(build: Callable[[Job, dict[str, int]], Callable[[Any], float]]
     torch.set_num_threads(job["threads"])
     batches, ids = read_batches(job["batches"])
     torch.manual_seed(1)
-    update = build(job["model"], ids)
+    update = build(job, ids)
     memory = PeakMemory()
     for batch in batches[: job["warmup"]]:
         update(batch)
@@ -46,7 +46,7 @@ def time_training(build: Callable[[Job, dict[str, int]], Callable[[Any], float]]
         for batch in batches:
             loss = update(batch)
         seconds.append(time.perf_counter() - began)
-    answer(seconds, memory, packages, loss=loss)
+    answer(seconds, memory, packages, loss=loss, ran_as=job.get("ran_as", job["precision"]))
 
 
 def time_decoding(load: Callable[[Job], Callable[[list[Ids], list[int]], list[Ids]]], packages: Sequence[str]) -> None:
@@ -88,17 +88,18 @@ def plain_optimizer(parameters: Any) -> Any:
     return AdamW(list(parameters), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, weight_decay=0.01, fused=True)
 
 
-def plain_update(model: Any, logits_of: Callable[[Any], Any]) -> Callable[[Any], float]:
-    """The usual loop body: loss over the matrix of logits, backward, clip, step."""
+def plain_update(model: Any, logits_of: Callable[[Any], Any], precision: str) -> Callable[[Any], float]:
+    """The usual loop body: loss over the matrix of logits, backward, clip, step; bf16-mixed is torch's autocast."""
     import torch
     import torch.nn.functional as F
 
     optimizer = plain_optimizer(model.parameters())
 
     def update(batch: Any) -> float:
-        logits = logits_of(batch)
         targets = batch.tgt_out.masked_fill(~batch.tgt_valid, -100)
-        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), label_smoothing=0.1, ignore_index=-100)
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16-mixed"):
+            logits = logits_of(batch)
+            loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), label_smoothing=0.1, ignore_index=-100)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()

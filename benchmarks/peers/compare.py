@@ -35,6 +35,8 @@ from translator.streams import LineWriter, say  # noqa: E402
 
 PROGRAM = "compare.py"
 PEERS = HERE / ".venv"
+#: How exactly ours translates; what others write is compared with the first.
+OURS = ("float32", "bf16", "int8")
 #: Of source pieces, as translating limits its outputs.
 LENGTH_RATIO = 2.0
 
@@ -92,6 +94,9 @@ def build_parser() -> argparse.ArgumentParser:
     decode.add_argument("--sentences", type=int, metavar="N", help="the first N of them (all)")
     decode.add_argument("--beam", nargs="+", type=int, default=[1, 5], metavar="N", help="(1 5)")
     decode.add_argument("--batch", nargs="+", type=int, default=[1, 64], metavar="N", help="sentences at a time (1 64)")
+    decode.add_argument("--reference", metavar="F", help="translations of the sentences: adds the BLEU of each program")
+    decode.add_argument("--precisions", nargs="+", choices=OURS, metavar="P", default=list(OURS),
+                        help=f"of ours ({' '.join(OURS)})")  # fmt: skip
     decode.add_argument("--types", nargs="*", default=["float32", "int8", "bfloat16"], metavar="T",
                         help="number formats of CTranslate2 (float32 int8 bfloat16)")  # fmt: skip
     for command in (train, decode):
@@ -120,9 +125,13 @@ def compare_training(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]
     from translator.benchmarking.real_batches import BatchJob, prepare_batches
 
     programs = [
-        Program("ours", "ours_train.py", sys.executable),
-        Program("nn.Transformer", "torch_train.py", found.python),
-        Program("MarianMTModel", "marian_train.py", found.python),
+        Program("ours", "ours_train.py", sys.executable, {"precision": "auto"}),
+        Program("ours, float32", "ours_train.py", sys.executable, {"precision": "32-true"}),
+        *(
+            Program(f"{name}{suffix}", script, found.python, {"precision": precision})
+            for name, script in (("nn.Transformer", "torch_train.py"), ("MarianMTModel", "marian_train.py"))
+            for suffix, precision in (("", "32-true"), (", bf16 autocast", "bf16-mixed"))
+        ),
     ]
     with TemporaryDirectory() as scratch:
         path = str(Path(scratch, "batches.pt"))
@@ -142,9 +151,18 @@ def compare_decoding(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]
     from translator.checkpoint import load_bundle
     from translator.data.lines import is_blank, read_text
 
-    lines = [line for line in read_text(found.input) if not is_blank(line)][: found.sentences]
     bundle = load_bundle(found.checkpoint)
-    sources = sorted((bundle.tokenizer.encode(line) for line in lines), key=len, reverse=True)
+    lines = list(read_text(found.input))
+    references = lines if found.reference is None else list(read_text(found.reference))
+    if len(references) != len(lines):
+        raise UserError(f"{found.input} has {len(lines)} lines, {found.reference} {len(references)}: not one for one")
+    pairs = [
+        (bundle.tokenizer.encode(line), reference)
+        for line, reference in zip(lines, references, strict=True)
+        if not is_blank(line)
+    ][: found.sentences]
+    pairs.sort(key=lambda pair: -len(pair[0]))
+    sources = [source for source, _ in pairs]
     ids = {name: getattr(bundle.tokenizer, name) for name in ("pad_id", "unk_id", "bos_id", "eos_id")}
     with TemporaryDirectory() as scratch:
         programs = decoders(found, Path(scratch))
@@ -153,10 +171,23 @@ def compare_decoding(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]
         for beam in found.beam:
             for batch in found.batch:
                 groups = [sources[start : start + batch] for start in range(0, len(sources), batch)]
-                of_groups = {"groups": groups, "limits": [[limit(s) for s in group] for group in groups]}
+                limits = [[limit(group[0])] * len(group) for group in groups]  # others have one limit a batch
+                of_groups = {"groups": groups, "limits": limits}
                 answers = take_turns(programs, {**job, **of_groups, "beam": beam}, found.turns, Path(scratch))
                 rows = rows_of(answers, len(sources), "sentences", f"beam {beam}, batch {batch}", found)
+                if found.reference is not None:
+                    for row, given in zip(rows, filter(None, answers.values()), strict=True):
+                        texts = [bundle.tokenizer.decode(ids) for ids in given[0]["outputs"]]
+                        row.update(bleu(texts, [reference for _, reference in pairs]))
                 yield [{"kind": "peers-decode", **row} for row in rows]
+
+
+def bleu(hypotheses: list[str], references: list[str]) -> dict[str, Any]:
+    """The score of one program's translations, and how it was computed."""
+    from sacrebleu.metrics import BLEU
+
+    metric = BLEU()
+    return {"bleu": metric.corpus_score(hypotheses, [references]).score, "signature": str(metric.get_signature())}
 
 
 def decoders(found: argparse.Namespace, scratch: Path) -> list[Program]:
@@ -165,7 +196,12 @@ def decoders(found: argparse.Namespace, scratch: Path) -> list[Program]:
     exported = {kind: str(export(found.python, found.checkpoint, kind, scratch / kind)) for kind in kinds}
     other = {"model": exported["ctranslate2"]}
     return [
-        Program("ours", "ours_decode.py", sys.executable, {"model": str(found.checkpoint)}),
+        *(
+            Program(
+                f"ours {kind}", "ours_decode.py", sys.executable, {"model": str(found.checkpoint), "precision": kind}
+            )
+            for kind in sorted(found.precisions, key=OURS.index)
+        ),
         Program("Hugging Face", "huggingface_decode.py", found.python, {"model": exported["huggingface"]}),
         *(
             Program(f"CTranslate2 {kind}", "ctranslate2_decode.py", found.python, {**other, "compute_type": kind})
@@ -225,13 +261,14 @@ def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 def rows_of(
     answers: dict[str, list[dict[str, Any]]], amount: int, unit: str, setting: str, found: argparse.Namespace
 ) -> list[dict[str, Any]]:
-    """A row a program: its rate, and how many times as fast ours was in the same turns."""
+    """A row a program: its rate, and how many times as fast our fastest was in the same turns."""
     answers = {name: given for name, given in answers.items() if given}
     rates = {name: [amount / statistics.median(a["seconds"]) for a in given] for name, given in answers.items()}
-    ours = answers["ours"][0].get("outputs")
+    fastest = max((name for name in rates if name.startswith("ours")), key=lambda name: statistics.median(rates[name]))
+    ours = next(iter(answers.values()))[0].get("outputs")
     rows = []
     for name, given in answers.items():
-        ratios = [own / theirs for own, theirs in zip(rates["ours"], rates[name], strict=True)]
+        ratios = [own / theirs for own, theirs in zip(rates[fastest], rates[name], strict=True)]
         first = given[0]
         rows.append({
             "program": name,
@@ -239,6 +276,7 @@ def rows_of(
             "unit": f"{unit} a second",
             **spread("rate", rates[name]),
             **spread("ratio", ratios),
+            "fastest": fastest,
             "peak_mb": statistics.median(a["peak_mb"] for a in given),
             "baseline_mb": statistics.median(a["baseline_mb"] for a in given),
             "same_outputs": share_equal(ours, first.get("outputs")),

@@ -7,8 +7,9 @@ from common import Job, plain_update, time_training
 from transformers import MarianConfig, MarianMTModel
 
 
-def build(sizes: Job, ids: dict[str, int]) -> Callable[[Any], float]:
+def build(job: Job, ids: dict[str, int]) -> Callable[[Any], float]:
     """A model of the same sizes in training mode and its update."""
+    sizes = job["model"]
     config = MarianConfig(
         vocab_size=ids["vocab_size"], d_model=sizes["d_model"],
         encoder_layers=sizes["n_encoder_layers"], decoder_layers=sizes["n_decoder_layers"],
@@ -25,7 +26,7 @@ def build(sizes: Job, ids: dict[str, int]) -> Callable[[Any], float]:
         mask = batch.src_valid.long()
         return model(input_ids=batch.src_ids, attention_mask=mask, decoder_input_ids=batch.tgt_in).logits
 
-    return plain_update(model, logits_of)
+    return plain_update(model, logits_of, job["precision"])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""This project: the search as translating runs it, from the bundle itself."""
+"""This project: the search as translating runs it, from the bundle itself, in the precision that the job names."""
 
 from collections.abc import Callable
 
@@ -10,18 +10,18 @@ def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:
     import torch
 
     from translator.batches import pad
-    from translator.checkpoint import load_bundle
     from translator.decoding.beam import beam_search
+    from translator.inference import Translator
 
-    torch.set_num_threads(job["threads"])
-    model = load_bundle(job["model"]).model
+    translator = Translator.load_frozen(job["model"], "cpu", job["precision"], job["threads"])
+    model = translator.model
     config, cpu = model.config, torch.device("cpu")
 
     @torch.no_grad()
     def translate(sources: list[Ids], limits: list[int]) -> list[Ids]:
         ids, valid = pad([[*source, config.eos_id] for source in sources], config.pad_id, cpu)
         found = beam_search(
-            model.step, model.start(ids, valid), torch.tensor(limits), beam_size=job["beam"],
+            translator.step, model.start(ids, valid), torch.tensor(limits), beam_size=job["beam"],
             bos_id=config.bos_id, eos_id=config.eos_id, banned=(config.unk_id,),
         )  # fmt: skip
         return [list(best.ids) for best, *_ in found]

@@ -1,4 +1,4 @@
-"""This project: updates as its training makes them, in float32."""
+"""This project: updates as its training makes them, in the precision that the job names."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,13 +6,15 @@ from typing import Any
 from common import Job, time_training
 
 
-def build(sizes: Job, ids: dict[str, int]) -> Callable[[Any], float]:
-    """The project's own model and update."""
+def build(job: Job, ids: dict[str, int]) -> Callable[[Any], float]:
+    """The project's own model and update; precision auto is what trainer=auto picks on this machine."""
     from translator.benchmarking.training import Updates
     from translator.model.config import ModelConfig
     from translator.model.transformer import Transformer
+    from translator.training.place import choose_precision
 
-    return Updates(Transformer(ModelConfig.from_dict({**sizes, **ids})), "32-true").update
+    job["ran_as"] = choose_precision(job["precision"], "cpu")
+    return Updates(Transformer(ModelConfig.from_dict({**job["model"], **ids})), job["ran_as"]).update
 
 
 if __name__ == "__main__":

@@ -55,10 +55,10 @@ def sinusoids(length: int, width: int) -> Tensor:
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
 
 
-def build(sizes: Job, ids: dict[str, int]) -> Callable[[Any], float]:
+def build(job: Job, ids: dict[str, int]) -> Callable[[Any], float]:
     """The model in training mode and its update."""
-    model = PlainTransformer(sizes, ids["vocab_size"]).train()
-    return plain_update(model, model)
+    model = PlainTransformer(job["model"], ids["vocab_size"]).train()
+    return plain_update(model, model, job["precision"])
 
 
 if __name__ == "__main__":

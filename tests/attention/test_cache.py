@@ -53,3 +53,38 @@ def test_nothing_is_changed_in_place():
     cache.append(columns(3), -columns(3))
     cache.last(1)
     holds(cache, 1, 2, start=0)
+
+
+def test_branches_of_one_past_do_not_disturb_each_other():
+    trunk = kv(1).append(columns(2), -columns(2))
+    one, other = (trunk.append(columns(n), -columns(n)) for n in (3, 4))
+    longer = one.append(columns(5, 6), -columns(5, 6))
+    holds(trunk, 1, 2, start=0)
+    holds(one, 1, 2, 3, start=0)
+    holds(other, 1, 2, 4, start=0)
+    holds(longer, 1, 2, 3, 5, 6, start=0)
+    holds(one.append(columns(7), -columns(7)), 1, 2, 3, 7, start=0)
+
+
+def test_it_grows_column_by_column_through_selections_and_cuts():
+    cache = kv(0)
+    for n in range(1, 40):
+        cache = cache.select(torch.arange(R)).append(columns(n), -columns(n)).last(11)
+        holds(cache, *range(max(0, n - 10), n + 1), start=max(0, n - 10))
+
+
+def test_a_step_writes_into_the_room_that_is_there():
+    cache = kv(1).append(columns(2), -columns(2))
+    assert cache.append(columns(3), -columns(3)).k.data_ptr() == cache.k.data_ptr()
+    chosen = cache.select(torch.tensor([0, 1, 2]))
+    assert chosen.k.data_ptr() != cache.k.data_ptr()
+    assert chosen.append(columns(3), -columns(3)).k.data_ptr() == chosen.k.data_ptr()
+
+
+def test_gradients_flow_through_what_was_appended():
+    past, new = columns(1).requires_grad_(), columns(2).requires_grad_()
+    KV(past, -past).append(new, -new).append(new, -new).k.sum().backward()
+    assert past.grad is not None
+    assert torch.equal(past.grad, torch.ones_like(past))
+    assert new.grad is not None
+    assert torch.equal(new.grad, 2 * torch.ones_like(new))

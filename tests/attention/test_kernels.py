@@ -131,5 +131,14 @@ def test_dropout_touches_the_output_and_not_the_weights_that_are_told():
 
 def test_the_written_out_kernel_trains_on_a_cpu_and_the_fused_one_decodes():
     q = torch.ones(1, 1, 1, 2)
-    assert not prefers_explicit(q)
-    assert prefers_explicit(q.requires_grad_())
+    assert not prefers_explicit(q, q)
+    assert prefers_explicit(q.requires_grad_(), q)
+
+
+def test_many_short_rows_are_written_out():
+    q, few, many = torch.ones(64, 2, 1, 1), torch.ones(64, 2, 64, 1), torch.ones(64, 2, 65, 1)
+    assert prefers_explicit(q, few)
+    assert not prefers_explicit(q, many)
+    assert not prefers_explicit(q[:63], few[:63])
+    assert not prefers_explicit(q.bfloat16(), few.bfloat16())
+    assert prefers_explicit(many.bfloat16(), few.bfloat16())

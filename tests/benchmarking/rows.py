@@ -35,6 +35,13 @@ def growth(length: int, ms: float, **changes: Any) -> dict[str, Any]:
     return row | changes
 
 
+def kinds(name: str, ratio: float) -> dict[str, Any]:
+    """A row of a kind of attention."""
+    return {"kind": "kinds", "model": "small", "attention": name, "parameters": 7654, "batch": 64, "beam": 1,
+            "length": 32, **spread("tokens_per_second", 800.0), **spread("ratio", ratio), "state_bytes": 64 * 32 * 512,
+            "source_bytes": 4096, "command": "python x kinds", **WHERE}  # fmt: skip
+
+
 def attention(length: int, seconds: float, **changes: Any) -> dict[str, Any]:
     """A row of a kernel."""
     row = {"kind": "attention", "rule": "dense", "kernel": "fused", "passes": "forward", "length": length,

@@ -47,7 +47,14 @@ def test_training_begins_at_the_loss_of_a_guess(
 ) -> None:
     batches = [collate([([5, 6, 7, 8], [9]), ([10], [11, 12])], 0, 2, 3), collate([([21, 22], [23, 24])], 0, 2, 3)]
     write_batches(tmp_path / "b.pt", batches, IDS)
-    job = {"batches": str(tmp_path / "b.pt"), "model": SIZES, "threads": 1, "rounds": 2, "warmup": 1}
+    job = {
+        "batches": str(tmp_path / "b.pt"),
+        "model": SIZES,
+        "threads": 1,
+        "rounds": 2,
+        "warmup": 1,
+        "precision": "32-true",
+    }
     answer = run(script, job)
     assert len(answer["seconds"]) == 2
     assert 2.0 < answer["loss"] < 6.0  # ln 31 is 3.4
@@ -64,7 +71,7 @@ def test_ours_writes_what_translating_does(
     sources = [tokenizer.encode(line) for line in lines]
     limits = [2 * len(source) + 10 for source in sources]
     job = {"model": str(flat_bundle), "groups": [sources[:3], sources[3:]], "limits": [limits[:3], limits[3:]],
-           "beam": beam, "threads": 1, "rounds": 1}  # fmt: skip
+           "beam": beam, "threads": 1, "rounds": 1, "precision": "float32"}  # fmt: skip
     answer = run("ours_decode.py", job)
     expected = flat_translator.translate(lines, beam_size=beam)
     assert [tokenizer.pieces(ids) for ids in answer["outputs"]] == [t.tokens for t in expected]

@@ -69,14 +69,21 @@ def test_growth_is_a_line_a_series_with_its_exponent() -> None:
     assert cells(lines[4])[5:8] == ["3.00", "", "nan"]
 
 
+def test_kinds_of_attention_stand_beside_the_first() -> None:
+    lines = section("kinds", [rows.kinds("mha", 1.0), rows.kinds("mqa", 1.5)])
+    assert cells(lines[3]) == [
+        "small", "mqa", "7,654", "64", "1", "32", "800", "1.50", "0.75 to 3.00", "512", "4,096",
+    ]  # fmt: skip
+
+
 def test_peers_stand_beside_ours() -> None:
     lines = section(
         "peers-decode",
         [rows.peer("ours", 1.0), rows.peer("other", 2.5, same_outputs=None, versions={"python": "5.6", "engine": "7"})],
     )
     assert cells(lines[2])[2:5] == ["70.0 sentences a second", "35.0 to 140", "1.00"]
-    assert cells(lines[2])[-1] == "87.5%"
-    assert cells(lines[3])[4:] == ["2.50", "80.0", ""]
+    assert cells(lines[2])[-2:] == ["87.5%", ""]
+    assert cells(lines[3])[4:] == ["2.50", "80.0", "", ""]
     assert "median of 4 turns, 1 thread on 8 cores, python 5.6, engine 7" in lines[-1]
     assert lines[-2] == ""  # one command, one entry
 

@@ -13,7 +13,7 @@ from translator.inference import Translator
 SENTENCES = toy.sentences(7, seed=71)
 
 
-def test_every_step_gives_the_same_log_probabilities(toy_tokenizer: Tokenizer) -> None:
+def test_every_step_gives_the_same_logits(toy_tokenizer: Tokenizer) -> None:
     model = toy_model(toy_tokenizer).eval()
     twin = UncachedTransformer.of(model)
     source = torch.tensor([[7, 8, 9, 3], [10, 3, 0, 0], [11, 12, 3, 0]])

@@ -100,6 +100,15 @@ def test_growth_looks_at_each_length(script: ModuleType, capfd: pytest.CaptureFi
     ]  # fmt: skip
 
 
+def test_kinds_are_measured_in_one_run(script: ModuleType, capfd: pytest.CaptureFixture[str]) -> None:
+    flags = ["--model", "tiny", "--vocab", "23", "--length", "5", "--batch", "3", "--beam", "2", "--kv-heads", "2",
+             "--window", "2", "4", "--source-length", "3", "--rounds", "1", "--device", "cpu"]  # fmt: skip
+    assert script.main(["kinds", *flags]) == 0
+    found = lines_of(capfd.readouterr().out)
+    assert [row["attention"] for row in found] == ["mha", "gqa 2", "window 2", "window 4"]
+    assert {(row["batch"], row["beam"], row["length"], row["source_length"]) for row in found} == {(3, 2, 5, 3)}
+
+
 def test_attention_hands_its_flags_on_and_names_its_rows(
     script: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

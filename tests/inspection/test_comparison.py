@@ -3,13 +3,15 @@
 import csv
 import importlib.util
 import json
+import shlex
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import torch
 
 from tests import toy
-from translator.checkpoint import METRICS, load_bundle, save_bundle, write_json
+from translator.checkpoint import METRICS, SETTINGS, load_bundle, save_bundle, write_json
 from translator.inspection.comparison import Trained, Variant, variant_of
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "compare.py"
@@ -44,7 +46,11 @@ def trained(
             save_bundle(
                 path, bundle.model, bundle.tokenizer, source="aa", target="bb", data=data, decode={"beam_size": 1}
             )
-            write_json(path / METRICS, {"seed": seed, "parameters": 12345, "tokens_per_second": 1000.0 * seed})
+            figures = {"seed": seed, "parameters": 12345, "tokens_per_second": 1000.0 * seed, "seconds": 60.0 * seed}
+            write_json(path / METRICS, figures | {"command": "python x -m kind=good,bad", "updates": 77})
+            (path / SETTINGS).parent.mkdir()
+            kept = {"model": {"d_model": 64, "kind": {"good": name == "good"}}, "batch": {"max_tokens": 9, "no": None}}
+            write_json(path / SETTINGS, kept)
             found[name, seed] = path
     return found
 
@@ -84,10 +90,16 @@ def test_the_command_tells_a_good_variant_from_a_bad_one(
     folder = tmp_path / "study"
     order = [str(trained[key]) for key in (("good", 2), ("bad", 1), ("good", 1), ("bad", 2))]
 
-    assert script.main([*order, "--output-dir", str(folder)]) == 0
+    assert script.main([*order, order[0], "--output-dir", str(folder)]) == 0  # naming one twice makes no third seed
 
-    table = capfd.readouterr().out.splitlines()
-    assert (folder / "comparison.md").read_text().splitlines() == table
+    page = capfd.readouterr().out.splitlines()
+    assert (folder / "comparison.md").read_text().splitlines() == page
+    command = shlex.join(["python", "scripts/compare.py", *order, order[0], "--output-dir", str(folder)])
+    assert page[2].startswith(f"Made by `{command}`: ")
+    assert f"torch {torch.__version__}" in page[2]
+    assert page.count("python x -m kind=good,bad") == 1
+    assert "| study_kind-bad | - | 77 | 1.5 | - | - | - | model.kind.good=False |" in page
+    assert page[-4:] == ["```", "model.d_model=64", "batch.max_tokens=9", "```"]
     good, bad = json.loads((folder / "comparison.json").read_text())
     assert (good["variant"], good["seeds"], bad["variant"]) == ("study_kind-good", [2, 1], "study_kind-bad")
     assert good["bleu"] > 90 > 20 > bad["bleu"]
@@ -98,6 +110,9 @@ def test_the_command_tells_a_good_variant_from_a_bad_one(
     rows = list(csv.DictReader((folder / "comparison.csv").open()))
     assert [float(row["bleu"]) for row in rows] == [good["bleu"], bad["bleu"]]
     assert (folder / "comparison.png").read_bytes().startswith(PNG)
+
+    assert script.main([*order, "--output-dir", str(folder)]) == 2
+    assert "comparison.md exists and is never overwritten" in capfd.readouterr().err
 
 
 def test_what_cannot_be_compared_is_told_in_one_line(

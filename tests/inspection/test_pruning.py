@@ -21,7 +21,8 @@ from translator.errors import UserError
 from translator.inference import Translator
 from translator.inspection import pruning_curve
 from translator.inspection.head_names import Head, heads_of
-from translator.inspection.pruning import least_important, prune_bundle, save_pruned
+from translator.inspection.new_bundle import save_new
+from translator.inspection.pruning import least_important, prune_bundle
 from translator.inspection.pruning_curve import curve, curve_lines
 from translator.inspection.study import Study
 from translator.inspection.summary import describe
@@ -95,7 +96,7 @@ def test_a_pruned_bundle_is_a_bundle(toy_bundle: Path, tmp_path: Path) -> None:
     gone = [Head("encoder", 1, 3), *(Head("decoder", 0, n) for n in range(4)), Head("cross", 1, 0), Head("cross", 1, 2)]
     smaller = prune_bundle(bundle, gone)
     assert len(heads_of(bundle.model)) == len(heads_of(smaller.model)) + 7  # the given one is whole
-    save_pruned(smaller, tmp_path / "new/small")
+    save_new(smaller, tmp_path / "new/small")
     loaded = load_bundle(tmp_path / "new/small")
     assert loaded.config["model"]["pruned_heads"] == {"cross.1": [0, 2], "decoder.0": [0, 1, 2, 3], "encoder.1": [3]}
     found = Translator(loaded.model, loaded.tokenizer)
@@ -111,7 +112,7 @@ def test_a_pruned_bundle_is_a_bundle(toy_bundle: Path, tmp_path: Path) -> None:
     assert any("layer 0" in line and "0 heads of 16, without 0, 1, 2, 3" in line for line in lines)
     assert any("layer 1" in line and "2 heads of 16, without 0, 2" in line for line in lines)
     with pytest.raises(UserError, match="exists and is never overwritten"):
-        save_pruned(smaller, tmp_path / "new/small")
+        save_new(smaller, tmp_path / "new/small")
 
 
 def test_the_place_of_alignments_moves_with_its_heads(flat_bundle: Path, tmp_path: Path) -> None:

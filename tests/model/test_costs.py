@@ -104,3 +104,15 @@ def test_the_cache_holds_the_bytes_that_are_told(dtype, changes):
     per_source, per_target = costs.cache_bytes_per_token(config, number)
     assert costs.cache_bytes(config, 1, 0, number) == per_source
     assert costs.cache_bytes(config, 0, 1, number) == per_target
+
+
+@torch.no_grad()
+def test_two_of_eight_key_value_heads_hold_exactly_a_quarter():
+    held = []
+    for sites in ({}, {f"{kind}_attention": Site(2) for kind in ("encoder", "decoder", "cross")}):
+        model = Transformer(replace(BASE, n_heads=8, **sites))
+        _, state = model.extend(torch.full((3, 7), 7), model.start(torch.full((3, 5), 5), torch.ones(3, 5).bool()))
+        held.append([sum(t.nbytes for kv in kvs for t in (kv.k, kv.v)) for kvs in (state.self_kv, state.cross_kv)])
+    (own, source), quarter = held
+    assert quarter == [own / 4, source / 4]
+    assert own == 3 * 7 * 3 * 2 * 24 * 4  # rows, tokens, layers, keys and values, d_model, bytes

@@ -41,7 +41,9 @@ def test_a_row_of_zeros_stays_zero() -> None:
 
 def test_only_large_matrices_and_the_vocabulary_are_replaced() -> None:
     torch.manual_seed(3)
-    model = Transformer(ModelConfig(101, d_model=64, n_heads=4, n_encoder_layers=1, n_decoder_layers=1, d_ff=2048))
+    model = Transformer(
+        ModelConfig(101, d_model=64, n_heads=4, n_encoder_layers=1, n_decoder_layers=1, d_ff=LEAST_WEIGHTS // 64)
+    )
     model.eval()
     hidden = torch.randn(3, 5, 64)
     with torch.no_grad():

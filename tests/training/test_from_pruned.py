@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,10 +16,11 @@ from translator.checkpoint import load_bundle
 from translator.errors import UserError
 from translator.inference import Translator
 from translator.inspection.head_names import Head
-from translator.inspection.pruning import prune_bundle, save_pruned
+from translator.inspection.new_bundle import save_new
+from translator.inspection.pruning import prune_bundle
 from translator.training.run import train
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts/prune_heads.py"
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
 
 @pytest.fixture(autouse=True)
@@ -38,15 +40,20 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, A
     return folder, settings
 
 
-def test_a_pruned_bundle_is_trained_on_with_its_corpus(
-    trained: tuple[Path, dict[str, Any]], capfd: pytest.CaptureFixture[str]
-) -> None:
-    folder, settings = trained
-    spec = importlib.util.spec_from_file_location("prune_heads", SCRIPT)
+def loaded(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
+    return script
+
+
+def test_a_pruned_bundle_is_trained_on_with_its_corpus(
+    trained: tuple[Path, dict[str, Any]], capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder, settings = trained
+    script = loaded("prune_heads")
     heads = ["--heads", "dec.cross.0:1", "--heads", "dec.self.0:0,1"]
     output = folder / "small"
     assert script.main([str(folder / "run"), *heads, "--output", str(output), "--finetune", "1"]) == 0
@@ -60,10 +67,24 @@ def test_a_pruned_bundle_is_trained_on_with_its_corpus(
     assert len(Translator.load(output).translate(["ba ko"])) == 1
 
 
+def test_a_bundle_with_shared_heads_is_trained_on_with_its_corpus(trained: tuple[Path, dict[str, Any]]) -> None:
+    folder, first = trained
+    output = folder / "shared"
+    command = [str(folder / "run"), "--kv-heads", "1", "--output", str(output), "--finetune", "1"]
+    assert loaded("share_heads").main(command) == 0
+    model = load_bundle(output).model
+    assert model.config.decoder_attention.n_kv_heads == model.config.cross_attention.n_kv_heads == 1
+    assert len(Translator.load(output).translate(["ba ko"])) == 1
+    settings = json.loads((output / "training/settings.json").read_text(encoding="utf-8"))
+    assert settings["optimizer"]["lr"] == first["optimizer"]["lr"]  # averages have far to go
+    again = {**settings, "resume": "auto", "trainer": {**settings["trainer"], "max_epochs": 2}}
+    assert train(again)["epochs"] == 2  # what it was begun with need not be there any more
+
+
 def test_training_starts_from_a_pruned_bundle_and_resumes(trained: tuple[Path, dict[str, Any]]) -> None:
     folder, settings = trained
     gone = [Head("encoder", 0, 0), Head("encoder", 0, 1)]
-    save_pruned(prune_bundle(load_bundle(folder / "run"), gone), folder / "start")
+    save_new(prune_bundle(load_bundle(folder / "run"), gone), folder / "start")
     more = {**settings, "name": "more", "init_from": str(folder / "start"), "seed": 5}
     still = {**more, "name": "still", "optimizer": {**settings["optimizer"], "lr": 1e-12}}
     train(still)
@@ -74,5 +95,5 @@ def test_training_starts_from_a_pruned_bundle_and_resumes(trained: tuple[Path, d
     longer = {**more, "trainer": {**more["trainer"], "max_epochs": 2}, "resume": "auto"}
     assert train(longer)["epochs"] == 2
     assert load_bundle(folder / "more").model.config == start.config
-    with pytest.raises(UserError, match=r"cannot resume .*more: model was"):
+    with pytest.raises(UserError, match=r"cannot resume .*more: model\.pruned_heads was"):
         train({**longer, "trainer": {**more["trainer"], "max_epochs": 3}, "init_from": None})

@@ -10,16 +10,19 @@ from typing import Any
 import pytest
 import torch
 
+from translator.checkpoint import write_json
 from translator.errors import UserError
+from translator.model.config import ModelConfig
 from translator.training.rundir import RunDirectory
 
 SETTINGS: dict[str, Any] = {
-    "model": {"d_model": 8, "betas": [1, 2]},
+    "model": ModelConfig(7, d_model=8).to_dict(),
+    "optimizer": {"lr": 0.1, "betas": [1, 2]},
     "data": {"kind": "files", "train": ["a", "b"]},
     "tokenizer": {"kind": "bpe", "vocab_size": 7},
     "seed": 1,
     "fingerprint": "abc",
-    "trainer": {"max_epochs": 2},
+    "trainer": {"max_epochs": 2, "monitor": "bleu", "patience": None},
 }
 
 
@@ -81,23 +84,43 @@ def test_of_claims_at_the_same_moment_one_wins(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    ("part", "value"),
+    ("name", "value"),
     [
-        ("model", {"d_model": 16, "betas": [1, 2]}),
-        ("data", {"kind": "files", "train": ["a", "c"]}),
-        ("tokenizer", {"kind": "unigram", "vocab_size": 7}),
+        ("model.d_model", 16),
+        ("model.cross_attention", {"n_kv_heads": 1}),
+        ("model.pruned_heads", {"cross.0": [1]}),
+        ("data.train", ["a", "c"]),
+        ("tokenizer.kind", "unigram"),
+        ("optimizer.lr", 0.2),
+        ("trainer.patience", 3),
+        ("trainer.monitor", "loss"),
         ("seed", 2),
         ("fingerprint", "abd"),
     ],
 )
-def test_a_run_with_another_part_is_not_resumed(claimed: RunDirectory, part: str, value: object) -> None:
-    with pytest.raises(UserError, match=rf"cannot resume .*: {part} was .* and is now .*; give the same settings"):
-        claimed.claim({**SETTINGS, part: value}, "auto")
+def test_a_run_with_another_part_is_not_resumed(claimed: RunDirectory, name: str, value: object) -> None:
+    with pytest.raises(UserError, match=rf"cannot resume .*: {name} was .* and is now .*; give the same settings"):
+        claimed.claim(changed(name, value), "auto")
     assert json.loads(claimed.settings.read_text(encoding="utf-8")) == SETTINGS
 
 
+def changed(name: str, value: object) -> dict[str, Any]:
+    part, _, key = name.partition(".")
+    return {**SETTINGS, part: {**SETTINGS[part], key: value} if key else value}
+
+
 def test_the_horizon_may_change(claimed: RunDirectory) -> None:
-    claimed.claim({**SETTINGS, "trainer": {"max_epochs": 3}}, "auto")
+    claimed.claim(changed("trainer.max_epochs", 3), "auto")
+
+
+def test_settings_of_before_a_key_was_known_still_hold(claimed: RunDirectory) -> None:
+    model = {key: SETTINGS["model"][key] for key in ("vocab_size", "d_model", "n_heads", "positions")}
+    older = {**SETTINGS, "model": {**model, "encoder_attention": {"n_kv_heads": None, "window": None}}}
+    write_json(claimed.settings, older)
+    new = {"tokenizer": {**SETTINGS["tokenizer"], "new": 1}, "optimizer": {**SETTINGS["optimizer"], "new": 1}}
+    claimed.claim({**SETTINGS, **new}, "auto")
+    with pytest.raises(UserError, match=r"cannot resume .*: model.norm was pre and is now post"):
+        claimed.claim(changed("model.norm", "post"), "auto")
 
 
 class Evil:

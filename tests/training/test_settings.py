@@ -8,7 +8,7 @@ import pytest
 
 from translator.errors import UserError
 from translator.model.config import ModelConfig
-from translator.training.settings import absolute_paths, attention_site, model_settings, run_name
+from translator.training.settings import absolute_paths, attention_site, check_numbers, model_settings, run_name
 
 NUMBERS = ("n_kv_heads", "window", "stride", "top_k")
 NO_CHOICE = {"kind": "mha", **dict.fromkeys(NUMBERS), "encoder": None, "decoder": None, "cross": None}
@@ -110,6 +110,28 @@ def test_a_pattern_brings_its_own_number_and_may_share_heads(
     choice: dict[str, Any], site: str, expected: dict[str, int]
 ) -> None:
     assert attention_site(NO_CHOICE | choice, site) == dict.fromkeys(NUMBERS) | expected
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"window": 8}, r"attention\.window=8 would change nothing: it belongs to attention=window, and here is mha;"),
+        ({"stride": 8}, r"attention\.stride=8 would change nothing"),
+        ({"kind": "window", "window": 5, "top_k": 4}, r"attention\.top_k=4 would change nothing"),
+        ({"n_kv_heads": 2}, r"attention\.n_kv_heads=2 .* belongs to attention=gqa, window, strided, topk, and here is"),
+        ({"kind": "mqa", "n_kv_heads": 2}, r"attention\.n_kv_heads=2 .*here is mqa"),
+        ({"kind": "window", "window": 5, **dict.fromkeys(("encoder", "decoder", "cross"), "mha")}, r"window=5 would"),
+        ({"kind": "window", "window": 5, "decoder": "mqa"}, None),
+        ({"encoder": "strided", "stride": 5, "n_kv_heads": 2}, None),
+        ({"kind": "topk", "top_k": 4, "n_kv_heads": 2}, None),
+    ],
+)
+def test_a_number_that_would_change_nothing_is_refused(choice: dict[str, Any], message: str | None) -> None:
+    if message is None:
+        check_numbers(NO_CHOICE | choice)
+        return
+    with pytest.raises(UserError, match=message):
+        model_settings({"model": {}, "attention": NO_CHOICE | choice}, SimpleNamespace())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from translator.attention.groups import attend_groups
 from translator.attention.kernels import Kernel
 from translator.attention.rules import Rule, View
 
@@ -44,7 +45,7 @@ class Blocks:
 def attend_in_blocks(
     q: Tensor, k: Tensor, v: Tensor, view: View, kernel: Kernel, dropout_p: float, *, rule: Rule, blocks: Blocks
 ) -> Tensor:
-    """Queries (B, H, Q, Dh) over keys and values (B, H, K, Dh) -> (B, H, Q, Dh), as the whole would be.
+    """Queries (B, H, Q, Dh) over keys and values (B, G, K, Dh) -> (B, H, Q, Dh), as the whole would be.
 
     ``rule`` must hide all keys beyond ``blocks``' stretch but the last of each ``stride`` positions.
     """
@@ -54,12 +55,13 @@ def attend_in_blocks(
     cut = _Cut(blocks, view, size, q.shape[2])
     real = torch.ones(1, k.shape[2], dtype=torch.bool, device=k.device) if view.valid is None else view.valid
     visible = cut.visible(rule, real)  # (B or 1, nb, C, M)
-    out = kernel(
+    out = attend_groups(
         q.transpose(1, 2).flatten(0, 1),  # (B*nb, H, C, Dh)
-        cut.keys(k).transpose(1, 2).flatten(0, 1),  # (B*nb, H, M, Dh)
+        cut.keys(k).transpose(1, 2).flatten(0, 1),  # (B*nb, G, M, Dh)
         cut.keys(v).transpose(1, 2).flatten(0, 1),
         visible.expand(batch, -1, -1, -1).flatten(0, 1)[:, None],  # (B*nb, 1, C, M)
         dropout_p,
+        kernel,
     )
     heads = out.view(batch, cut.n, *out.shape[1:]).transpose(1, 2)  # (B, H, nb, C, Dh)
     return heads.flatten(2, 3)[:, :, :n_queries]
@@ -94,7 +96,7 @@ class _Cut:
         return slice(0, 0) if stride is None else slice((stride - 1 - self.view.k_start) % stride, None, stride)
 
     def keys(self, x: Tensor) -> Tensor:
-        """Keys or values (B, H, K, Dh) -> (B, H, nb, M, Dh)."""
+        """Keys or values (B, G, K, Dh) -> (B, G, nb, M, Dh)."""
         near = F.pad(x, (0, 0, *self._padding(x.shape[2]))).unfold(2, self._length, self.size).transpose(-2, -1)
         if self.blocks.stride is None:
             return near

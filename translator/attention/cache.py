@@ -5,17 +5,45 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+#: Columns of room that are made at once: some are copied in vain when rows are picked, but a step then copies no other.
+_SPARE = 8
+
+
+class _Room:
+    """Memory for keys and values (R, G, C, Dh): the first ``used`` columns belong to some `KV`, others are spare."""
+
+    def __init__(self, k: Tensor, v: Tensor, used: int) -> None:
+        self.k, self.v, self.used = k, v, used
+
+    @classmethod
+    def after(cls, k: Tensor, v: Tensor, n: int) -> "_Room":
+        """Copies of k and v (R, G, K, Dh), and room for at least n columns after them."""
+        spare = k.new_empty(*k.shape[:2], max(n, _SPARE), k.shape[3])
+        return cls(torch.cat((k, spare), dim=2), torch.cat((v, spare), dim=2), k.shape[2])
+
+    def takes(self, end: int, n: int) -> bool:
+        """Whether n columns after the first ``end`` are nobody's."""
+        return end == self.used and end + n <= self.k.shape[2]
+
+    def add(self, k: Tensor, v: Tensor) -> None:
+        """Put columns (R, G, n, Dh) where the spare ones begin; `KV.written` makes them somebody's."""
+        new = slice(self.used, self.used + k.shape[2])
+        self.k[:, :, new], self.v[:, :, new] = k, v
+
 
 @dataclass(frozen=True)
 class KV:
     """Projected keys and values (R, G, K, Dh) of R rows, with the absolute position of their first column.
 
-    The position travels with the tensors, so that a rule stays right after old columns have been dropped.
+    The position travels with the tensors, so that a rule stays right after old columns have been dropped. What a KV
+    holds never changes, though several may share memory: new columns are written only where no other KV looks.
     """
 
     k: Tensor
     v: Tensor
     start: int = 0
+    room: _Room | None = None  # k and v are its columns up to stop
+    stop: int = 0
 
     @property
     def end(self) -> int:
@@ -28,17 +56,49 @@ class KV:
 
     def append(self, k: Tensor, v: Tensor) -> "KV":
         """Add new columns (R, G, n, Dh) at the end."""
-        if self.k.shape[2] == 0:
+        held, n = self.k.shape[2], k.shape[2]
+        if held == 0:
             return KV(k, v, self.start)
-        return KV(torch.cat((self.k, k), dim=2), torch.cat((self.v, v), dim=2), self.start)
+        if k.requires_grad or self.k.requires_grad:  # what has been written in place has no gradient
+            return KV(torch.cat((self.k, k), dim=2), torch.cat((self.v, v), dim=2), self.start)
+        roomy = self.with_room(n)
+        assert roomy.room is not None
+        roomy.room.add(k, v)
+        return roomy.written(n)
+
+    def with_room(self, n: int) -> "KV":
+        """The same where n columns can be added without a copy."""
+        if self.room is not None and self.room.takes(self.stop, n):
+            return self
+        return self._of(_Room.after(self.k, self.v, n), self.k.shape[2], self.start)
+
+    def written(self, n: int) -> "KV":
+        """What it has become when n columns have been written into its room."""
+        assert self.room is not None
+        self.room.used = self.stop + n
+        return self._of(self.room, self.k.shape[2] + n, self.start)
+
+    @classmethod
+    def of_room(cls, k: Tensor, v: Tensor, used: int) -> "KV":
+        """Memory (R, G, C, Dh) whose first ``used`` columns are filled."""
+        return cls._of(_Room(k, v, used), used, 0)
 
     def last(self, n: int) -> "KV":
         """Keep the newest ``n`` columns at most."""
         surplus = self.k.shape[2] - n
         if surplus <= 0:
             return self
-        return KV(self.k[:, :, surplus:], self.v[:, :, surplus:], self.start + surplus)
+        return KV(self.k[:, :, surplus:], self.v[:, :, surplus:], self.start + surplus, self.room, self.stop)
 
     def select(self, rows: Tensor) -> "KV":
         """Keep the given rows (R2,), in that order; a row may be taken more than once."""
-        return KV(self.k.index_select(0, rows), self.v.index_select(0, rows), self.start)
+        if self.room is None:
+            return KV(self.k.index_select(0, rows), self.v.index_select(0, rows), self.start)
+        room = _Room(self.room.k.index_select(0, rows), self.room.v.index_select(0, rows), self.stop)
+        return self._of(room, self.k.shape[2], self.start)
+
+    @staticmethod
+    def _of(room: _Room, held: int, start: int) -> "KV":
+        """The newest ``held`` columns of the room."""
+        mine = slice(room.used - held, room.used)
+        return KV(room.k[:, :, mine], room.v[:, :, mine], start, room, room.used)

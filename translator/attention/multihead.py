@@ -82,11 +82,14 @@ class MultiHeadAttention(nn.Module):
     def attend(self, q: Tensor, kv: KV, valid: Tensor | None = None, start: int = 0) -> Tensor:
         """Queries (B, H, Q, Dh) from ``start`` on over keys and values (B, G, K, Dh), valid (B, K) -> (B, Q, D)."""
         k, v = kv.k, kv.v
-        if self.n_kv_heads != self.n_heads:
+        listened = self.on_weights is not None
+        # Groups are of equal size until heads are pruned.
+        in_groups = self.pattern.takes_groups and len(self.kept) * self.head_dim == self.out_proj.out_features
+        if self.n_kv_heads != self.n_heads and (listened or not in_groups):
             k, v = k.index_select(1, self.head_to_kv), v.index_select(1, self.head_to_kv)  # (B, H, K, Dh)
         dropout_p = self.dropout if self.training else 0.0
         view = View(start, kv.start, valid)
-        if self.on_weights is None and self.n_heads:
+        if not listened and self.n_heads:
             heads = self.pattern.attend(q, k, v, view, dropout_p)
         else:
             heads, weights = attend_explicit(q, k, v, self.pattern.visible(q, k, view), dropout_p)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from translator.attention.blocks import Blocks, attend_in_blocks
+from translator.attention.groups import attend_groups
 from translator.attention.kernels import Kernel, attend
 from translator.attention.rules import Rule, View, both, causal, everywhere, strided, within
 from translator.attention.selection import attend_chosen, choose_keys
@@ -24,6 +25,8 @@ class Pattern:
 
     #: As many past columns are of use to later queries; None: all.
     keeps: int | None = None
+    #: Whether `attend` takes keys and values (B, G, K, Dh) of fewer heads, each for H/G neighbouring query heads.
+    takes_groups = True
 
     def __init__(self, rule: Rule = everywhere) -> None:
         self.rule = rule
@@ -36,7 +39,7 @@ class Pattern:
         self, q: Tensor, k: Tensor, v: Tensor, view: View, dropout_p: float = 0.0, kernel: Kernel = attend
     ) -> Tensor:
         """The output (B, H, Q, Dh)."""
-        return kernel(q, k, v, self.visible(q, k, view), dropout_p)
+        return attend_groups(q, k, v, self.visible(q, k, view), dropout_p, kernel)
 
     def products(self, n_queries: int, n_keys: int) -> int:
         """Products of vectors of Dh numbers that a head computes, for the scores and for the sums of values."""
@@ -93,6 +96,8 @@ class Strided(_Sparse):
 
 class TopK(Pattern):
     """The keys of the highest scores, among those that the rule shows (Zhao 2019, 1912.11637)."""
+
+    takes_groups = False  # every query head chooses for itself
 
     def __init__(self, k: int, rule: Rule = everywhere) -> None:
         if k <= 0:

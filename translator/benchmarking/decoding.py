@@ -44,7 +44,8 @@ def decode_row(job: DecodeJob) -> dict[str, Any]:
     they.
     """
     device, _ = place(job.device, job.precision, job.threads)
-    translator = Translator.load(job.checkpoint, job.device, job.precision, job.threads)
+    load = Translator.load_frozen if job.cache else Translator.load
+    translator = load(job.checkpoint, job.device, job.precision, job.threads)
     if not job.cache:
         translator.model = UncachedTransformer.of(translator.model)
     order, lengths = by_length(job.lines, translator.tokenizer)

@@ -28,7 +28,8 @@ from translator.model.transformer import Transformer
 class GrowthJob:
     """One way to decode, looked at where outputs reach each of ``lengths``.
 
-    ``model`` holds the sizes as in conf/model; ``kv_heads`` None is one for each head.
+    ``model`` holds the sizes as in conf/model; ``kv_heads`` None is one for each head; a ``window`` is of
+    self-attention.
     """
 
     name: str
@@ -36,6 +37,7 @@ class GrowthJob:
     lengths: tuple[int, ...]
     vocab_size: int = 8000
     kv_heads: int | None = None
+    window: int | None = None
     cache: bool = True
     batch: int = 8
     beam: int = 1
@@ -118,10 +120,11 @@ def growth_rows(job: GrowthJob) -> list[dict[str, Any]]:
 
 
 def build(job: GrowthJob) -> Transformer:
-    """An untrained model, the same for each job but for its key/value heads."""
+    """An untrained model, the same for each job but for its kind of attention."""
     torch.manual_seed(1)
-    site = {"n_kv_heads": job.kv_heads}
-    sites = {"encoder_attention": site, "decoder_attention": site, "cross_attention": site}
+    cross = {"n_kv_heads": job.kv_heads}
+    own = {**cross, "window": job.window}
+    sites = {"encoder_attention": own, "decoder_attention": own, "cross_attention": cross}
     config = ModelConfig.from_dict({**job.model, **sites, "vocab_size": job.vocab_size})
     return (Transformer if job.cache else UncachedTransformer)(config).eval()
 

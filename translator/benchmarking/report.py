@@ -17,6 +17,7 @@ TITLES = {
     "train": "Training",
     "decode": "Translating",
     "growth": "What an output token costs",
+    "kinds": "Kinds of attention",
     "attention": "Attention",
     "peers-train": "Training, beside other programs",
     "peers-decode": "Translating, beside other programs",
@@ -63,6 +64,7 @@ def section(kind: str, rows: Sequence[Row]) -> list[str]:
         "train": train_table,
         "decode": decode_table,
         "growth": growth_table,
+        "kinds": kinds_table,
         "attention": attention_table,
         "peers-train": peers_table,
         "peers-decode": peers_table,
@@ -129,9 +131,28 @@ def series(rows: Iterable[Row]) -> list[list[Row]]:
     return [sorted(of_series, key=lambda row: row["length"]) for of_series in found.values()]
 
 
+def kinds_table(rows: Sequence[Row]) -> Table:
+    """A row a kind of attention; ratios are to the first kind of the same run."""
+    head = ("model", "attention", "parameters", "batch", "beam", "tokens", "tokens/s", "ratio",
+            "(least, most of the rounds)", "state bytes a token", "source bytes")  # fmt: skip
+    return [
+        head,
+        *(
+            (
+                row["model"], row["attention"], f"{row['parameters']:,}", str(row["batch"]), str(row["beam"]),
+                str(row["length"]), number(row["tokens_per_second"]), f"{row['ratio']:.2f}",
+                f"{row['ratio_min']:.2f} to {row['ratio_max']:.2f}",
+                number(row["state_bytes"] / (row["batch"] * row["beam"] * row["length"])), number(row["source_bytes"]),
+            )
+            for row in rows
+        ),
+    ]  # fmt: skip
+
+
 def peers_table(rows: Sequence[Row]) -> Table:
-    """A row a program; ratios are of medians over turns in which ours and theirs ran one after the other."""
-    head = ("program", "setting", "rate", "(slowest, fastest turn)", "ours / theirs", "peak MB", "same outputs")
+    """A row a program; ratios are of medians over turns in which our fastest and theirs ran one after the other."""
+    head = ("program", "setting", "rate", "(slowest, fastest turn)", "our fastest / it", "peak MB", "same outputs",
+            "BLEU")  # fmt: skip
     return [
         head,
         *(
@@ -139,6 +160,7 @@ def peers_table(rows: Sequence[Row]) -> Table:
                 row["program"], row["setting"], f"{number(row['rate'])} {row['unit']}", extremes(row, "rate"),
                 "" if row["ratio"] is None else f"{row['ratio']:.2f}", number(row["peak_mb"]),
                 "" if row.get("same_outputs") is None else f"{row['same_outputs']:.1%}",
+                "" if row.get("bleu") is None else f"{row['bleu']:.2f}",
             )
             for row in rows
         ),

@@ -47,5 +47,4 @@ class UncachedTransformer(Transformer):
         """The newest token of every row (B*N,) -> log-probabilities (B*N, V) in float32, and the longer prefixes."""
         ids = torch.cat((state.ids, last_ids[:, None]), dim=1)  # (B*N, T)
         hidden = self.decode(ids, state.memory, state.src_valid)
-        log_probs = torch.log_softmax(self.logits(hidden[:, -1]).float(), dim=-1)
-        return log_probs, Prefixes(state.memory, state.src_valid, ids)
+        return self.logits(hidden[:, -1]), Prefixes(state.memory, state.src_valid, ids)

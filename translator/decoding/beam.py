@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from translator.decoding.candidates import IMPOSSIBLE, best_candidates, forbid
+from translator.decoding.candidates import IMPOSSIBLE, Candidates
 from translator.decoding.greedy import greedy_search
 from translator.decoding.hypothesis import Hypothesis, attainable, check_length_penalty, make_hypothesis
+from translator.decoding.leaving import staying
 from translator.decoding.state import S, Step
 from translator.errors import UserError
 
@@ -28,7 +29,8 @@ def beam_search(
     - its limit in max_lengths is reached (B,), in generated tokens with the end of sentence. Live
       hypotheses then take, cut, the places among the beam_size best that finished ones have left free,
       and all are ranked together.
-    It then leaves the batch, so results do not depend on the neighbours. A beam of one is greedy search.
+    It then leaves the batch or stays as ballast; results do not depend on the neighbours. A beam of one is greedy
+    search.
 
     Raises UserError unless 1 <= n_best <= beam_size, and for a length_penalty beyond -10 to 10.
     """
@@ -43,9 +45,10 @@ def beam_search(
     sentences = [_Sentence(limit, beam_size, n_best, length_penalty) for limit in max_lengths.tolist()]
     beam = _Beam.start(sentences, max_lengths, bos_id)
     while beam.running:
-        log_probs, state = step(beam.last, state)
-        forbid(log_probs, banned, beam.history, no_repeat_ngram)
-        beam, rows = beam.advance(log_probs, beam_size, eos_id)
+        logits, state = step(beam.last, state)
+        candidates = Candidates(logits)
+        candidates.forbid(banned, beam.history, no_repeat_ngram)
+        beam, rows = beam.advance(candidates, beam_size, eos_id)
         if beam.running:
             state = state.select(rows)
     return [sentence.kept[:n_best] for sentence in sentences]
@@ -60,6 +63,7 @@ class _Sentence:
     n_best: int
     alpha: float
     kept: list[Hypothesis] = field(default_factory=list)
+    done: bool = False
 
     def finish(self, ids: list[int], log_prob: float) -> None:
         self._keep([make_hypothesis(ids, log_prob, finished=True, alpha=self.alpha)])
@@ -88,7 +92,7 @@ class _Sentence:
 
 @dataclass
 class _Beam:
-    """The live hypotheses of the sentences that are not done: N a sentence (one at the start)."""
+    """The live hypotheses of sentences, N each (one at the start); those of sentences that are done mean nothing."""
 
     running: list[_Sentence]  # B
     scores: Tensor  # (B, N) log-probabilities, best first; -inf where fewer than N are possible
@@ -102,9 +106,9 @@ class _Beam:
         last = max_lengths.new_full((count,), bos_id)
         return cls(list(sentences), torch.zeros(count, 1, device=device), last.new_empty((count, 0)), last)
 
-    def advance(self, log_probs: Tensor, beam_size: int, eos_id: int) -> tuple["_Beam", Tensor]:
-        """One token on. Returns the new beam and rows (B2, N2): the old rows its hypotheses come from."""
-        top, parent, token = best_candidates(log_probs, self.scores, 2 * beam_size)  # (B, K)
+    def advance(self, candidates: Candidates, beam_size: int, eos_id: int) -> tuple["_Beam", Tensor]:
+        """One token on, by candidates of B*N rows -> the new beam, and the old rows (B2, N2) it comes from."""
+        top, parent, token = candidates.best(self.scores, 2 * beam_size)  # (B, K)
         row = parent + self._first_rows()  # (B, K)
         ends = token == eos_id
         self._finish(ends[:, :beam_size] & (top[:, :beam_size] > IMPOSSIBLE), top, row)
@@ -112,11 +116,12 @@ class _Beam:
         scores, chosen = top.masked_fill(ends, IMPOSSIBLE).topk(min(beam_size, top.shape[1]))  # (B, N)
         row, token = row.gather(1, chosen), token.gather(1, chosen)
         history = torch.cat([self.history[row], token[:, :, None]], dim=2)  # (B, N, T+1)
-        going = self._close(scores, history)
-        if len(going) < len(self.running):
-            index = torch.tensor(going, dtype=torch.long, device=row.device)
+        self._close(scores, history)
+        kept = staying([not sentence.done for sentence in self.running])
+        if len(kept) < len(self.running):
+            index = torch.tensor(kept, dtype=torch.long, device=row.device)
             scores, row, token, history = scores[index], row[index], token[index], history[index]
-        running = [self.running[i] for i in going]
+        running = [self.running[i] for i in kept]
         return _Beam(running, scores, history.flatten(0, 1), token.flatten()), row
 
     def _first_rows(self) -> Tensor:
@@ -132,18 +137,21 @@ class _Beam:
         which, rank = found.unbind(1)
         prefixes = self.history[row[which, rank]].tolist()
         log_probs = top[which, rank].tolist()
-        for sentence, ids, log_prob in zip(which.tolist(), prefixes, log_probs, strict=True):
-            self.running[sentence].finish(ids, log_prob)
+        for index, ids, log_prob in zip(which.tolist(), prefixes, log_probs, strict=True):
+            if not self.running[index].done:
+                self.running[index].finish(ids, log_prob)
 
-    def _close(self, scores: Tensor, history: Tensor) -> list[int]:
-        """Close the sentences that are done; returns the others. scores (B, N), history (B, N, T+1)."""
-        going, length = [], history.shape[2]
+    def _close(self, scores: Tensor, history: Tensor) -> None:
+        """Close the sentences that are done. scores (B, N), history (B, N, T+1)."""
+        length = history.shape[2]
         for i, (sentence, best_live) in enumerate(zip(self.running, scores[:, 0].tolist(), strict=True)):
+            if sentence.done:
+                continue
+            sentence.done = True
             if best_live == IMPOSSIBLE and not sentence.kept:
                 beams = self.scores.shape[1]  # a dead end: what led to it is all there is
                 sentence.cut(self.history[i * beams : (i + 1) * beams], self.scores[i])
             elif length >= sentence.limit:
                 sentence.cut(history[i], scores[i])
-            elif not sentence.settled(best_live, length):
-                going.append(i)
-        return going
+            else:
+                sentence.done = sentence.settled(best_live, length)

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
-from translator.decoding.candidates import best_candidates
+from translator.decoding.candidates import Candidates
 from translator.decoding.hypothesis import Hypothesis
 from translator.decoding.paths import follow
 from translator.decoding.state import S, Step
@@ -26,6 +27,6 @@ def greedy_search(
     )  # fmt: skip
 
 
-def _best(log_probs: Tensor, _paths: list[int]) -> Tensor:
-    _, _, token = best_candidates(log_probs, log_probs.new_zeros(len(log_probs), 1), 1)
+def _best(candidates: Candidates, _paths: list[int]) -> Tensor:
+    _, _, token = candidates.best(torch.zeros_like(candidates.mass)[:, None], 1)
     return token.flatten()

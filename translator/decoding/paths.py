@@ -6,15 +6,13 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from translator.decoding.candidates import IMPOSSIBLE, forbid
+from translator.decoding.candidates import IMPOSSIBLE, Candidates
 from translator.decoding.hypothesis import Hypothesis, check_length_penalty, make_hypothesis
+from translator.decoding.leaving import staying
 from translator.decoding.state import S, Step
 
-# choose(log_probs (R, V), paths of the rows) -> (R,), the token each path takes
-Choose = Callable[[Tensor, list[int]], Tensor]
-
-# Dropping rows copies the state, so it pays only once this share of the sentences has come to its end.
-_WORTH_DROPPING = 1 / 8
+# choose(candidates of R rows, paths of the rows) -> (R,), the token each path takes
+Choose = Callable[[Candidates, list[int]], Tensor]
 
 
 @dataclass
@@ -60,20 +58,21 @@ def follow(
     last = max_lengths.new_full((len(paths),), bos_id)
     history = max_lengths.new_empty((len(paths), 0))
     while running:
-        log_probs, state = step(last, state)
-        forbid(log_probs, banned, history, no_repeat_ngram)
+        logits, state = step(last, state)
+        candidates = Candidates(logits)
+        candidates.forbid(banned, history, no_repeat_ngram)
         row_paths = [sentence * width + i for sentence in running for i in range(width)]
-        last = choose(log_probs, row_paths)
-        gained = log_probs.gather(1, last[:, None]).flatten()
+        last = choose(candidates, row_paths)
+        gained = candidates.log_probs(last)
         for path, token, log_prob in zip(row_paths, last.tolist(), gained.tolist(), strict=True):
             paths[path].take(token, log_prob, eos_id)
         history = torch.cat([history, last[:, None]], dim=1)
-        going = [i for i, sentence in enumerate(running) if _any_open(paths, sentence, width)]
-        if not going:
+        kept = staying([_any_open(paths, sentence, width) for sentence in running])
+        if not kept:
             break
-        if len(running) - len(going) >= _WORTH_DROPPING * len(running):
-            running = [running[i] for i in going]
-            rows = torch.tensor(going, device=last.device)[:, None] * width
+        if len(kept) < len(running):
+            running = [running[i] for i in kept]
+            rows = torch.tensor(kept, device=last.device)[:, None] * width
             rows = rows + torch.arange(width, device=last.device)  # (B2, width)
             state, last, history = state.select(rows), last[rows.flatten()], history[rows.flatten()]
     found = [make_hypothesis(p.ids, p.log_prob, finished=p.finished, alpha=length_penalty) for p in paths]

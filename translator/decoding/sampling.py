@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from translator.decoding.candidates import IMPOSSIBLE
+from translator.decoding.candidates import IMPOSSIBLE, Candidates
 from translator.decoding.hypothesis import Hypothesis
 from translator.decoding.paths import follow
 from translator.decoding.state import S, Step
@@ -34,9 +34,10 @@ def sample(
     _check(temperature, top_k, top_p, n_best)
     chance = [random.Random(f"{seed}/{i}") for seed in seeds for i in range(n_best)]
 
-    def choose(log_probs: Tensor, paths: list[int]) -> Tensor:
-        points = torch.tensor([chance[path].random() for path in paths], device=log_probs.device)
-        return _draw(log_probs / temperature, top_k, top_p, points)
+    def choose(candidates: Candidates, paths: list[int]) -> Tensor:
+        logits = candidates.logits()
+        points = torch.tensor([chance[path].random() for path in paths], device=logits.device)
+        return _draw(logits / temperature, top_k, top_p, points)
 
     return follow(
         step, state, max_lengths, choose, width=n_best, bos_id=bos_id, eos_id=eos_id,

@@ -20,6 +20,6 @@ class State(Protocol):
         ...
 
 
-# step(last_ids (R,), state) -> (log_probs (R, V), state): reads one more token of every row. The
-# log-probabilities belong to the search from then on: it overwrites those of forbidden tokens in place.
+# step(last_ids (R,), state) -> (logits (R, V), state): reads one more token of every row. The logits may be of any
+# floating type, and belong to the search from then on: it overwrites those of forbidden tokens in place.
 Step = Callable[[Tensor, S], tuple[Tensor, S]]

@@ -111,7 +111,7 @@ def _measured(directory: Path, text: ParallelText) -> Trained:
     if "tokens_per_second" not in metrics:
         raise UserError(f"{directory} has no figures of a whole training: let it finish, then compare")
     options = TranslateOptions.from_keywords(read_config(directory).get("decode", {}))
-    translator = Translator.load(directory)
+    translator = Translator.load_frozen(directory)
     pieces = 0
 
     def translate(lines: Sequence[str]) -> list[str]:

@@ -59,9 +59,9 @@ def draw_comparison(figures: Sequence[Mapping[str, Any]], path: str | Path) -> N
     quality.set_yticks(rows, labels=[row["variant"] for row in figures], parse_math=False)
     quality.invert_yaxis()
     quality.grid(axis="x", alpha=0.4)
-    quality.set_xlabel("BLEU, mean and standard deviation over seeds")
+    quality.set_xlabel("BLEU, mean and\nstandard deviation over seeds")
     memory.barh(rows, [row["kv_bytes_target_token"] for row in figures], color="tab:grey")
-    memory.set_xlabel("bytes of keys and values a target token")
+    memory.set_xlabel("bytes of keys and values\na target token")
     save(figure, Path(path))
 
 

@@ -3,11 +3,10 @@
 import copy
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from translator.attention.heads import attentions
-from translator.checkpoint import Bundle, save_bundle
+from translator.checkpoint import Bundle
 from translator.errors import UserError
 from translator.inspection.head_names import NAMES, Head, by_site
 from translator.model.transformer import Transformer
@@ -55,33 +54,6 @@ def prune_bundle(bundle: Bundle, heads: Sequence[Head]) -> Bundle:
     if reading is not None and (places := _left(reading, bundle.model, model)):
         config["alignment"] = {**reading, "heads": places}
     return replace(bundle, model=model, config=config)
-
-
-def save_pruned(bundle: Bundle, directory: Path) -> None:
-    """Write a bundle into a new folder.
-
-    Raises:
-        UserError: the folder exists, or cannot be made.
-    """
-    refuse_existing(directory)
-    try:
-        directory.mkdir(parents=True)
-    except OSError as error:
-        raise UserError(f"cannot write {directory}: {error.strerror}") from error
-    written = ("format", "model", "tokenizer")
-    rest = {key: value for key, value in bundle.config.items() if key not in written}
-    save_bundle(directory, bundle.model, bundle.tokenizer, **rest)
-
-
-def refuse_existing(path: Path) -> None:
-    """Raise UserError for a path that is taken."""
-    if path.exists():
-        raise UserError(f"{path} exists and is never overwritten: choose another place to write to")
-
-
-def parameters(model: Transformer) -> int:
-    """Numbers in a model; tied ones once."""
-    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def _left(reading: Mapping[str, Any], before: Transformer, after: Transformer) -> list[int]:

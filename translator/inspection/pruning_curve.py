@@ -12,7 +12,8 @@ from translator.evaluation import evaluate
 from translator.inference import Translator
 from translator.inspection.columns import aligned, number
 from translator.inspection.head_names import NAMES, Head, by_site
-from translator.inspection.pruning import least_important, parameters
+from translator.inspection.new_bundle import parameters
+from translator.inspection.pruning import least_important
 from translator.inspection.study import GREEDY, Study
 
 log = logging.getLogger(__name__)

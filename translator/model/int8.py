@@ -1,6 +1,8 @@
 """Matrix products in 8-bit integers, for decoding on a CPU."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
@@ -8,8 +10,8 @@ from torch import Tensor, nn
 from translator.errors import UserError
 from translator.model.transformer import Transformer
 
-#: Smaller matrices stay as they are: turning their inputs into integers takes longer than it saves.
-LEAST_WEIGHTS = 1 << 17
+#: Matrices with fewer weights stay as they are: turning their inputs into integers takes longer than it saves.
+LEAST_WEIGHTS = 1 << (15 if torch.cpu._is_vnni_supported() else 17)
 _LARGEST = 127
 
 
@@ -31,8 +33,9 @@ class Int8Linear(nn.Module):
         weight = weight.detach().float()
         scales = weight.abs().amax(dim=1).clamp_min(torch.finfo(torch.float32).tiny) / _LARGEST
         zeros = torch.zeros(len(weight), dtype=torch.long)
+        engine, self._narrow_input = _fastest_engine()
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), _using(engine):
                 warnings.simplefilter("ignore")  # the type for quantised tensors is announced to move elsewhere
                 integers = torch.quantize_per_channel(weight, scales.double(), zeros, 0, torch.qint8)
             self._packed = torch.ops.quantized.linear_prepack(integers, None if bias is None else bias.detach().float())
@@ -41,9 +44,27 @@ class Int8Linear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """X (..., in) -> (..., out)."""
-        # reduce_range: 7 bits for x, since the sums of processors without VNNI overflow with 8.
-        out: Tensor = torch.ops.quantized.linear_dynamic(x, self._packed, True)
+        out: Tensor = torch.ops.quantized.linear_dynamic(x, self._packed, self._narrow_input)
         return out
+
+
+def _fastest_engine() -> tuple[str, bool]:
+    """The library's code that is the fastest on this processor, and whether its input has to do with 7 bits.
+
+    With VNNI or AMX instructions sums of products of 8 bits are formed in 32; without, in 16, which 8 bits overflow.
+    """
+    return ("onednn", False) if torch.cpu._is_vnni_supported() else (torch.backends.quantized.engine, True)
+
+
+@contextmanager
+def _using(engine: str) -> Iterator[None]:
+    """Weights packed meanwhile are in the order that the engine reads."""
+    before = torch.backends.quantized.engine
+    torch.backends.quantized.engine = engine
+    try:
+        yield
+    finally:
+        torch.backends.quantized.engine = before
 
 
 def quantize(model: Transformer) -> None:

@@ -116,12 +116,14 @@ class Transformer(nn.Module):
         """Hidden (..., D) times the output embeddings (V, D), plus a bias -> logits (..., V).
 
         Padding and begin-of-sentence get -inf before anything is normalised, so they have no probability in training,
-        in forced scoring and in search alike. It comes with the bias: writing it afterwards would be one more pass
-        over all logits.
+        in forced scoring and in search alike. Where a bias is learned it comes with that; else it is written into the
+        few columns afterwards, since adding a bias is one more pass over all logits.
         """
         if self.projection is not None:
             logits: Tensor = self.projection(hidden)
             return logits
+        if self.output_bias is None:
+            return F.linear(hidden, self.output.weight).index_fill_(-1, self.impossible, float("-inf"))
         return F.linear(hidden, self.output.weight, self.logit_bias())
 
     def logit_bias(self) -> Tensor:
@@ -133,9 +135,9 @@ class Transformer(nn.Module):
         return self.logits(self.decode(tgt_in, self.encode(src_ids, src_valid), src_valid))
 
     def step(self, last_ids: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """The newest token of every row (B*N,) -> log-probabilities of the next (B*N, V) in float32, and the state."""
+        """The newest token of every row (B*N,) -> logits of the next (B*N, V), and the state."""
         hidden, state = self.extend(last_ids[:, None], state)
-        return torch.log_softmax(self.logits(hidden[:, 0]).float(), dim=-1), state
+        return self.logits(hidden[:, 0]), state
 
 
 def _final_norm(config: ModelConfig) -> nn.Module:

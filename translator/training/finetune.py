@@ -14,10 +14,10 @@ LR_SHARE = 0.25
 WARMUP = 100
 
 
-def finetune(start: Bundle, trained_in: Path, output: Path, epochs: int) -> dict[str, Any]:
+def finetune(start: Bundle, trained_in: Path, output: Path, epochs: int, lr_share: float = LR_SHARE) -> dict[str, Any]:
     """Train ``start`` for some epochs as the run in ``trained_in`` was trained; the bundle is written to ``output``.
 
-    Settings are those of that run, but for the length, a quarter of its peak learning rate and a short warm-up.
+    Settings are those of that run, but for the length, a share of its peak learning rate and a short warm-up.
     It can be resumed as any run, with init_from=OUTPUT. Returns the figures that `train` returns.
 
     Raises:
@@ -32,7 +32,7 @@ def finetune(start: Bundle, trained_in: Path, output: Path, epochs: int) -> dict
     settings = read_json(path)
     optimizer, schedule, trainer = (settings[part] for part in ("optimizer", "schedule", "trainer"))
     changed = {
-        "optimizer": {**optimizer, "lr": optimizer["lr"] * LR_SHARE},
+        "optimizer": {**optimizer, "lr": optimizer["lr"] * lr_share},
         "schedule": {**schedule, "warmup": min(schedule["warmup"], WARMUP)},
         "trainer": {**trainer, "max_epochs": epochs, "max_updates": None, "max_minutes": None},
         "checkpoints": str(output.parent),

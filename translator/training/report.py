@@ -3,7 +3,9 @@
 import logging
 import math
 import platform
+import shlex
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -59,6 +61,7 @@ def finish(trainer: Trainer, run: "Run", validation: Validation, seconds: float)
         "updates": trainer.global_step,
         "seconds": seconds,
         "tokens_per_second": run.module.tokens_seen / max(run.module.seconds, 1e-9),  # of each process
+        "command": shlex.join(["python", *sys.argv]),
         "seed": run.config.seed,
         "precision": trainer.precision,
         "fingerprint": run.corpus.fingerprint,

@@ -1,14 +1,15 @@
 """The folder of a run: claimed once, never overwritten, resumed on request."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from translator.checkpoint import CONFIG, METRICS, read_json, write_json
+from translator.checkpoint import CONFIG, METRICS, SETTINGS, read_json, write_json
 from translator.errors import UserError
+from translator.model.config import ModelConfig
 
 RESUME_VALUES = (None, "auto")
 
@@ -32,7 +33,7 @@ class RunDirectory:
     @property
     def settings(self) -> Path:
         """The composed settings that the run was started with."""
-        return self.training / "settings.json"
+        return self.path / SETTINGS
 
     def check(self, resume: str | None) -> None:
         """Refuse before any work is done what `claim` would refuse after it.
@@ -53,7 +54,7 @@ class RunDirectory:
         """Create the folder, or take up the existing one; of two runs started at once only one succeeds.
 
         Raises:
-            UserError: another run has taken the name, or the model or data differ from the run to be resumed.
+            UserError: another run has taken the name, or settings differ that a resumed run cannot change.
         """
         self.check(resume)
         if not self.path.exists():
@@ -65,12 +66,12 @@ class RunDirectory:
             self.training.mkdir()
             write_json(self.settings, settings)
             return
-        before = read_json(self.settings)
-        for part in ("model", "data", "tokenizer", "seed", "fingerprint"):
-            if before.get(part) != settings.get(part):
+        now = _fixed(settings)
+        for name, before in _fixed(read_json(self.settings)).items():
+            if before != now.get(name):
                 raise UserError(
-                    f"cannot resume {self.path}: {part} was {_shorten(before.get(part))} and is now "
-                    f"{_shorten(settings.get(part))}; give the same settings, or choose another name=..."
+                    f"cannot resume {self.path}: {name} was {_shorten(before)} and is now {_shorten(now.get(name))}; "
+                    "give the same settings, or choose another name=..."
                 )
 
     def updates_done(self) -> int:
@@ -95,6 +96,20 @@ class RunDirectory:
     def has_tokenizer(self) -> bool:
         """Whether the bundle's constant files have been written: the configuration is the last of them."""
         return (self.path / CONFIG).is_file()
+
+
+def _fixed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What a resumed run cannot change, by dotted names: it is another run then, or the state brings its own.
+
+    The state of training holds the optimizer's numbers, and what counts validations in vain. Everything else (ends,
+    schedule, smoothing, search, ...) is taken as it is given. A key that is not among the settings of an older run did
+    not exist then: the model's have their defaults, and others are not compared.
+    """
+    parts = {part: settings.get(part) or {} for part in ("data", "tokenizer", "optimizer")}
+    parts["model"] = asdict(ModelConfig.from_dict(settings.get("model") or {}))
+    parts["trainer"] = {key: settings["trainer"][key] for key in ("monitor", "patience") if key in settings["trainer"]}
+    found = {f"{part}.{key}": value for part, values in parts.items() for key, value in values.items()}
+    return {**found, "seed": settings.get("seed"), "fingerprint": settings.get("fingerprint")}
 
 
 def _shorten(value: object) -> str:

@@ -10,6 +10,13 @@ from translator.errors import UserError
 
 ATTENTION_KINDS = ("mha", "gqa", "mqa", "window", "strided", "topk")
 _NUMBERS = {"gqa": "n_kv_heads", "window": "window", "strided": "stride", "topk": "top_k"}
+#: Which kinds take a number.
+_TAKERS = {
+    "n_kv_heads": ("gqa", "window", "strided", "topk"),
+    "window": ("window",),
+    "stride": ("strided",),
+    "top_k": ("topk",),
+}
 SITES = ("encoder", "decoder", "cross")
 
 
@@ -47,10 +54,26 @@ def absolute_paths(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def model_settings(settings: Mapping[str, Any], tokenizer: Tokenizer) -> dict[str, Any]:
-    """The model's settings with what only the tokenizer and the choice of attention can tell."""
+    """The model's settings with what only the tokenizer and the choice of attention can tell.
+
+    Raises:
+        UserError: as `check_numbers` and `attention_site`.
+    """
+    check_numbers(settings["attention"])
     ids = {name: getattr(tokenizer, name) for name in ("pad_id", "unk_id", "bos_id", "eos_id")}
     sites = {f"{site}_attention": attention_site(settings["attention"], site) for site in SITES}
     return {**settings["model"], **sites, **ids, "vocab_size": tokenizer.vocab_size}
+
+
+def check_numbers(attention: Mapping[str, Any]) -> None:
+    """Raise UserError where a number is given that no site's kind takes: it would change nothing without a word."""
+    kinds = {attention[site] or attention["kind"] for site in SITES}
+    for number, takers in _TAKERS.items():
+        if attention.get(number) is not None and kinds.isdisjoint(takers):
+            raise UserError(
+                f"attention.{number}={attention[number]} would change nothing: it belongs to attention="
+                f"{', '.join(takers)}, and here is {', '.join(sorted(kinds))}; leave it out, or change the kind"
+            )
 
 
 def attention_site(attention: Mapping[str, Any], site: str) -> dict[str, int | None]:
