@@ -147,7 +147,7 @@ def test_kinds_levels_and_steps_show_what_they_say(show: Open) -> None:
 
 def test_heads_are_averaged_before_anything_else(show: Open) -> None:
     """As alignments are read; a mean of renormalised heads would differ."""
-    pair = made_pair(Reading(0, (0, 2)))
+    pair = made_pair(Reading.at(0, (0, 2)))
     browser = show(pair)
     assert find(browser, "#matrix-title").text == "Cross-attention, layer 0, mean of heads 0, 2"
     assert same(matrix(browser), words(pair.layers[0][[0, 2]].mean(dim=0)[:-1]))

@@ -115,15 +115,22 @@ def test_a_pruned_bundle_is_a_bundle(toy_bundle: Path, tmp_path: Path) -> None:
 def test_the_place_of_alignments_moves_with_its_heads(flat_bundle: Path, tmp_path: Path) -> None:
     directory = shutil.copytree(flat_bundle, tmp_path / "flat")
     write_json(directory / "config.json", read_config(directory) | {"alignment": {"layer": 1, "heads": [1, 3]}})
-    assert pruned(directory, Head("cross", 1, 0), Head("cross", 1, 1)).config["alignment"] == {"layer": 1, "heads": [1]}
+    left = {"layer": 1, "heads": [1], "step": "output"}
+    assert pruned(directory, Head("cross", 1, 0), Head("cross", 1, 1)).config["alignment"] == left
     assert "alignment" not in pruned(directory, Head("cross", 1, 1), Head("cross", 1, 3)).config
+    several = {"layer": [0, 1], "heads": [[0, 2], [1, 3]], "step": "input"}
+    write_json(directory / "config.json", read_config(directory) | {"alignment": several})
+    assert pruned(directory, Head("cross", 0, 1)).config["alignment"] == several | {"heads": [[0, 1], [1, 3]]}
+    both = pruned(directory, Head("cross", 1, 1), Head("cross", 1, 3)).config["alignment"]
+    assert both == {"layer": 0, "heads": [0, 2], "step": "input"}
 
 
 def test_alignments_are_read_where_heads_are_left() -> None:
-    assert choose_reading([2, 4, 0, 4], None, None, None) == Reading(1, (0, 1, 2, 3))
-    for layer, counts in ((2, [2, 4, 0, 4]), (None, [0, 0])):
-        with pytest.raises(UserError, match=r"all cross-attention heads of decoder layer . have been pruned"):
-            choose_reading(counts, layer, None, None)
+    assert choose_reading([2, 4, 0, 4], None, (3,), None) == Reading.at(1, (3,))
+    with pytest.raises(UserError, match=r"all cross-attention heads of decoder layer 2 have been pruned"):
+        choose_reading([2, 4, 0, 4], 2, None, None)
+    with pytest.raises(UserError, match=r"all cross-attention heads have been pruned"):
+        choose_reading([0, 0], None, None, None)
 
 
 def test_the_curve_goes_from_the_whole_model_down(toy_translator: Translator, one_round: None) -> None:

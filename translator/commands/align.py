@@ -20,7 +20,7 @@ def add_align(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     align.set_defaults(look=show_attention)
     align.add_argument("--source", required=True, action="append", metavar="S", help="the source; again for more pairs")
     align.add_argument("--target", action="append", metavar="T", help="its translation, one a source (the model's own)")
-    align.add_argument("--layer", type=int, metavar="L", help="decoder layer from 0 (the bundle's best, or the middle)")
+    align.add_argument("--layer", type=int, metavar="L", help="decoder layer from 0 (the bundle's best, or all)")
     align.add_argument("--heads", type=_heads, metavar="0,3|mean|best", help="heads to average (the best, or all)")
     align.add_argument("--png", metavar="F", help="draw all layers and heads")
     align.add_argument("--html", metavar="F", help="write one page for a browser, with attention of all kinds")
@@ -85,13 +85,12 @@ def _heat_maps(pairs: Sequence["PairAttention"]) -> list[str]:
 
     lines: list[str] = []
     for pair in pairs:
-        heads = ", ".join(map(str, pair.reading.heads))
         lines += [
             *([""] if lines else []),
             printable(pair.source),
             printable(pair.target),
             "",
-            f"cross-attention of layer {pair.reading.layer}, mean of heads {heads}: {LEGEND}",
+            f"cross-attention of {pair.reading}: {LEGEND}",
             "",
             *heatmap(pair.mean(), pair.target_pieces, pair.source_pieces, shutil.get_terminal_size().columns),
         ]

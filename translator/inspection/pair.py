@@ -39,11 +39,11 @@ class PairAttention:
     target_words: list[int] = field(default_factory=list)
 
     def mean(self) -> Tensor:
-        """The chosen layer, averaged over the chosen heads -> (T, S); row t is that of the chosen step.
+        """The weights at the places of the reading, averaged -> (T, S); row t is that of the chosen step.
 
         Nothing reads the end of sentence, so at the input step its row is zeros.
         """
-        mean = self.layers[self.reading.layer][list(self.reading.heads)].mean(dim=0)
+        mean = self.reading.mean(self.layers)
         if self.reading.step == "output":
             return mean
         return torch.cat([mean[1:], torch.zeros_like(mean[:1])])
@@ -55,9 +55,7 @@ class PairAttention:
             "target": self.target,
             "source_pieces": self.source_pieces,
             "target_pieces": self.target_pieces,
-            "layer": self.reading.layer,
-            "heads": list(self.reading.heads),
-            "step": self.reading.step,
+            **self.reading.to_config(),
             "alignment": [list(link) for link in self.links],
             "cross_attention": [weights.tolist() for weights in self.layers],
         }
@@ -88,7 +86,6 @@ def attend(
     record = _record(model, source_ids, [tokenizer.bos_id, *target_ids[:-1]])
     weights = _of_pair(record.cross)
     reading = choose_reading([len(of_layer) for of_layer in weights], layer, heads, translator.reading)
-    chosen = {"align_layer": reading.layer, "align_heads": reading.heads, "align_step": reading.step}
     return PairAttention(
         source,
         target,
@@ -96,7 +93,7 @@ def attend(
         target_pieces,
         weights,
         reading,
-        links=translator.align([source], [target], **chosen)[0].links,
+        links=Translator(model, tokenizer, reading).align([source], [target])[0].links,
         encoder=_of_pair(record.encoder),
         decoder=_of_pair(record.decoder),
         begin=tokenizer.pieces([tokenizer.bos_id])[0],

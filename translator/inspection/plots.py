@@ -92,8 +92,7 @@ def _draw_mean(axes: "Axes", attention: PairAttention, fontsize: float) -> None:
     _label(axes.yaxis, attention.target_pieces, plain)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
-    heads = ", ".join(map(str, attention.reading.heads))
-    axes.set_title(f"cross-attention of layer {attention.reading.layer}, mean of heads {heads}", fontsize=10)
+    axes.set_title(f"cross-attention of {attention.reading}", fontsize=10)
     axes.set_ylabel("target piece written", fontsize=9)
     axes.figure.colorbar(image, ax=axes, label="weight (a row sums to 1)", shrink=0.8)
 

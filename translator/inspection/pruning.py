@@ -18,6 +18,7 @@ from translator.inspection.columns import aligned, number
 from translator.inspection.head_names import NAMES, Head, by_site
 from translator.inspection.study import Study
 from translator.model.transformer import Transformer
+from translator.reading import Place, Reading
 
 log = logging.getLogger(__name__)
 
@@ -78,9 +79,9 @@ def prune_bundle(bundle: Bundle, heads: Sequence[Head]) -> Bundle:
     model = copy.deepcopy(bundle.model)
     model.prune_heads(by_site(heads))
     config = {**bundle.config, "model": model.config.to_dict()}
-    reading = config.pop("alignment", None)
+    reading = Reading.from_config(config.pop("alignment", None))
     if reading is not None and (places := _left(reading, bundle.model, model)):
-        config["alignment"] = {**reading, "heads": places}
+        config["alignment"] = replace(reading, places=places).to_config()
     return replace(bundle, model=model, config=config)
 
 
@@ -182,9 +183,11 @@ def _measured(study: Study, gone: Sequence[Head]) -> dict[str, Any]:
     }
 
 
-def _left(reading: Mapping[str, Any], before: Transformer, after: Transformer) -> list[int]:
+def _left(reading: Reading, before: Transformer, after: Transformer) -> tuple[Place, ...]:
     """Where the heads of a reading stand now, those that are left."""
-    site = f"cross.{reading['layer']}"
-    old, new = attentions(before)[site].kept, attentions(after)[site].kept
-    numbers = [old[place] for place in reading["heads"]]
-    return [new.index(one) for one in numbers if one in new]
+    places = []
+    for layer, heads in reading.places:
+        old, new = (attentions(model)[f"cross.{layer}"].kept for model in (before, after))
+        left = tuple(new.index(old[head]) for head in heads if old[head] in new)
+        places += [Place(layer, left)] if left else []
+    return tuple(places)

@@ -210,10 +210,11 @@ function drawGrid() {
     return made;
   };
   const tiles = [heading(""), heading("mean"), ...Array.from({ length: most }, (_, head) => heading(`head ${head}`))];
-  layers.forEach((_, layer) => {
-    tiles.push(heading(`layer ${layer}`));
+  layers.forEach(({ name, heads }, layer) => {
+    tiles.push(heading(name ?? `layer ${layer}`));
+    const last = name ? 0 : heads; // a mean of layers has no heads of its own
     for (let place = 0; place <= most; place++) {
-      tiles.push(place <= headsOf(layer).length ? tile(layer, place) : element("span"));
+      tiles.push(place <= last ? tile(layer, place) : element("span"));
     }
   });
   byId("grid").style.setProperty("--across", most + 1);
@@ -226,10 +227,17 @@ function tile(layer, place) {
   const canvas = element("canvas");
   const made = element("button", { type: "button", className: "tile" }, canvas);
   Object.assign(made.dataset, { line: layer, place });
-  made.setAttribute("aria-label", `Layer ${layer}, ${headsText(heads)}`);
+  const label = placeText(state.kind, layer, heads);
+  made.setAttribute("aria-label", label[0].toUpperCase() + label.slice(1));
   made.addEventListener("click", () => select(layer, heads));
   paint(canvas, matrixOf(layer, heads));
   return made;
+}
+
+/* A layer and heads of it, or the mean of several layers. */
+function placeText(kind, layer, heads) {
+  const { name } = data.pairs[state.pair].weights[kind][layer];
+  return name ? `mean of ${name}` : `layer ${layer}, ${headsText(heads)}`;
 }
 
 function headsText(heads) {
@@ -348,10 +356,11 @@ function drawScale() {
 function select(layer, heads) {
   state.layer = Math.min(layer, data.pairs[state.pair].weights[state.kind].length - 1);
   const all = headsOf(state.layer);
-  const exist = heads !== null && heads.every((head) => head < all.length);
+  const { name } = data.pairs[state.pair].weights[state.kind][state.layer];
+  const exist = heads !== null && !name && heads.every((head) => head < all.length);
   state.heads = exist && (heads.length === 1 || heads.length < all.length) ? heads : null;
   shown = matrixOf(state.layer, state.heads);
-  byId("matrix-title").textContent = `${KINDS[state.kind].name}, layer ${state.layer}, ${headsText(state.heads)}`;
+  byId("matrix-title").textContent = `${KINDS[state.kind].name}, ${placeText(state.kind, state.layer, state.heads)}`;
   const place = state.heads === null ? 0 : state.heads.length === 1 ? state.heads[0] + 1 : -1;
   let stop = null;
   for (const button of byId("grid").querySelectorAll("button")) {
@@ -383,8 +392,8 @@ function drawReading() {
   const all = data.pairs[state.pair].weights.cross[layer].heads === heads.length;
   const isShown = state.kind === "cross" && state.step === step && state.layer === layer
     && String(state.heads ?? headsOf(layer)) === String(heads);
-  byId("reading").textContent = `Where alignments are read: layer ${layer}, `
-    + `${headsText(all && heads.length > 1 ? null : heads)}, as a word is ${step === "input" ? "read" : "written"}`;
+  const place = placeText("cross", layer, all && heads.length > 1 ? null : heads);
+  byId("reading").textContent = `Where alignments are read: ${place}, as a word is ${step === "input" ? "read" : "written"}`;
   byId("reading").setAttribute("aria-pressed", String(isShown));
 }
 
