@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 from tests import toy
-from translator.checkpoint import Bundle, load_bundle, read_config, write_json
+from translator.checkpoint import Bundle, load_bundle, read_config, store_in_config, write_json
 from translator.data.parallel import ParallelText
 from translator.errors import UserError
 from translator.inference import Translator
@@ -222,12 +222,20 @@ def test_the_heads_of_a_checkpoint_are_reported(
     assert spec.loader is not None
     inspect = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(inspect)
-    command = [str(flat_bundle), "heads", "--data", *files, "--limit", "1", "--explain", "1"]
+    (tmp_path / "links").write_text("0-0\n" * len(Path(files[0]).read_text(encoding="utf-8").splitlines()))
+    gold = ["--gold", *files, str(tmp_path / "links")]
+    command = [str(flat_bundle), "heads", "--data", *files, *gold, "--limit", "1", "--explain", "1"]
     outputs = ["--png", str(tmp_path / "h.png"), "--json", str(tmp_path / "h.json")]
     assert inspect.main([*command, *outputs]) == 0
     out = capfd.readouterr().out
     assert sum(line.startswith(("enc.self.", "dec.self.", "dec.cross.")) for line in out.splitlines()) == 24
     assert (tmp_path / "h.png").read_bytes().startswith(b"\x89PNG")
-    assert len(json.loads((tmp_path / "h.json").read_text(encoding="utf-8"))["heads"]) == 24
+    heads = json.loads((tmp_path / "h.json").read_text(encoding="utf-8"))["heads"]
+    assert (len(heads), sum("aer" in head for head in heads)) == (24, 8)
     assert inspect.main([str(flat_bundle), "heads"]) == 2
     assert "name files by --data SOURCE TARGET" in capfd.readouterr().err
+    pocket = shutil.copytree(flat_bundle, tmp_path / "pocket")
+    data = {"kind": "pocket", "source": "en", "target": "de", "valid_size": 5, "seed": 7}
+    store_in_config(pocket, data=data, source="en", target="de")
+    assert inspect.main([str(pocket), "heads", "--limit", "1", "--explain", "0"]) == 0
+    assert "AER" in capfd.readouterr().out  # its links are known

@@ -55,4 +55,4 @@ def _gold(found: argparse.Namespace) -> "GoldLinks | None":
         return read_gold(*found.gold)
     config = read_config(found.directory)
     is_pocket = (config.get("data") or {}).get("kind") == "pocket"
-    return pocket_gold(config, found.split) if is_pocket and not found.data else None
+    return pocket_gold(config, found.split).first(found.limit) if is_pocket and not found.data else None

@@ -46,6 +46,10 @@ class GoldLinks:
     sure: list[set[Link]]
     possible: list[set[Link]]
 
+    def first(self, count: int) -> "GoldLinks":
+        """Of the first so many pairs."""
+        return GoldLinks(self.sources[:count], self.targets[:count], self.sure[:count], self.possible[:count])
+
     def describe(self) -> str:
         """Counts."""
         only_possible = sum(map(len, self.possible)) - sum(map(len, self.sure))
