@@ -49,6 +49,8 @@ demo: $(INSTALLED)
 	$(SAY) 'Scores on sentences never seen in training, and on verbs with nouns never seen together'
 	@$(BIN)/python scripts/evaluate.py checkpoint=$(DEMO) split=test > /dev/null
 	@$(BIN)/python scripts/evaluate.py checkpoint=$(DEMO) split=test_unseen > /dev/null
+	$(SAY) 'How well each head aligns words; the best place, found on validation sentences, is stored'
+	@$(BIN)/python scripts/inspect_checkpoint.py $(DEMO) aer --data pocket --store-best
 	$(SAY) 'Three translations'
 	@printf '%s\n' $(SENTENCES) > $(DEMO)/demo.en
 	@$(BIN)/translate -q -m $(DEMO) -i $(DEMO)/demo.en -o $(DEMO)/demo.de

@@ -3,7 +3,17 @@
 import pytest
 import torch
 
-from translator.alignment import at_step, drop_last_column, extract, extract_words, merge_units, pharaoh
+from translator.alignment import (
+    Side,
+    at_step,
+    drop_last_column,
+    extract,
+    extract_words,
+    link_words,
+    merge_units,
+    pharaoh,
+    spoken,
+)
 from translator.errors import UserError
 
 #: Three steps, for a target of two pieces, over two source pieces and the end of sentence.
@@ -51,26 +61,57 @@ def test_many_pieces_win_together_over_one_strong_piece() -> None:
     assert extract(merge_units(pieces, [0, 0, 0, 1], [0], 2, 1), "hard").links == [(0, 0)]
 
 
-def test_words_are_hard_linked_if_any_of_their_pieces_are() -> None:
-    """Word 0 of the target has two pieces, which choose different words; its weights are those between words."""
-    pieces = torch.tensor([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2], [0.0, 0.1, 0.9]])
-
-    found = extract_words(pieces, [0, 0, 1], [0, 0, 1], "hard")
-
-    assert found.links == [(0, 0), (1, 0), (1, 1)]
-    assert found.weights == pytest.approx([0.65, 0.35, 0.9])
-    assert extract_words(pieces, [0, 0, 1], [0, 0, 1], "hard", source_start=3).links == [(3, 0), (4, 0), (4, 1)]
+def letters(*words: int) -> Side:
+    """Pieces of these words, all with letters."""
+    return Side(words, [True] * len(words))
 
 
-def test_several_pieces_of_two_words_that_choose_each_other_make_one_link() -> None:
-    assert extract_words(torch.eye(2), [0, 0], [0, 0], "hard").links == [(0, 0)]
+def test_a_target_word_is_linked_with_the_source_word_that_it_explains_most_of() -> None:
+    """Every row looks at word 2 the most, which so is nobody's; its largest share is that of word 0."""
+    words = torch.tensor([[0.4, 0.0, 0.6], [0.0, 0.4, 0.6], [0.1, 0.4, 0.5]])
+
+    assert link_words(words) == [(0, 0), (1, 1), (1, 2)]
+    assert link_words(torch.tensor([[0.4, 0.0, 0.6], [0.0, 0.4, 0.3], [0.1, 0.2, 0.7]])) == [(0, 0), (1, 1), (2, 2)]
+
+
+def test_a_left_over_source_word_joins_where_a_neighbour_is_linked() -> None:
+    """ "in the house" and "im Haus": the article has no word of its own. The last word's neighbour is elsewhere."""
+    words = torch.tensor([[0.6, 0.3, 0.1, 0.3], [0.0, 0.1, 0.8, 0.0]])
+
+    assert link_words(words) == [(0, 0), (1, 0), (2, 1)]
+
+
+def test_words_without_weight_have_no_link() -> None:
+    assert link_words(torch.tensor([[0.0, 0.0], [0.3, 0.0]])) == [(0, 1)]
+    assert link_words(torch.zeros(0, 3)) == link_words(torch.zeros(3, 0)) == []
+
+
+def test_hard_links_are_found_between_words_and_carry_the_weights_between_words() -> None:
+    """A word's pieces add up: piece by piece both rows of word 0 would choose the second word."""
+    pieces = torch.tensor([[0.3, 0.3, 0.4], [0.3, 0.3, 0.4], [0.0, 0.1, 0.9]])
+
+    found = extract_words(pieces, letters(0, 0, 1), letters(0, 0, 1), "hard")
+
+    assert found.links == [(0, 0), (1, 1)]
+    assert found.weights == pytest.approx([0.6, 0.9])
+    assert extract_words(pieces, letters(0, 0, 1), letters(0, 0, 1), "hard", source_start=3).links == [(3, 0), (4, 1)]
+
+
+def test_attached_punctuation_does_not_speak_for_its_word() -> None:
+    """Both lines are two words, the second with a full stop. A word that is nothing but a mark speaks for itself."""
+    pieces = torch.tensor([[0.5, 0.2, 0.3], [0.3, 0.5, 0.2], [0.1, 0.1, 0.8]])
+    side = Side([0, 1, 1], [True, True, False])
+
+    assert spoken(pieces, side, side) == pytest.approx(torch.tensor([[0.5, 0.2], [0.3, 0.5]]))
+    assert Side([0, 1, 1], [True, False, False]).speakers() == [0, 1, 2]
+    assert extract_words(pieces, side, side, 0.3).weights == pytest.approx([0.5, 0.5, 0.8])  # soft: all pieces
 
 
 def test_soft_links_and_thresholds_look_at_weights_between_words() -> None:
     pieces = torch.tensor([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2], [0.0, 0.1, 0.9]])
 
-    assert extract_words(pieces, [0, 0, 1], [0, 0, 1], 0.6).links == [(0, 0), (1, 1)]
-    soft = extract_words(pieces, [0, 0, 1], [0, 0, 1], "soft", source_start=2)
+    assert extract_words(pieces, letters(0, 0, 1), letters(0, 0, 1), 0.6).links == [(0, 0), (1, 1)]
+    soft = extract_words(pieces, letters(0, 0, 1), letters(0, 0, 1), "soft", source_start=2)
     assert soft.links == [(2, 0), (3, 0), (2, 1), (3, 1)]
     assert soft.weights == pytest.approx([0.65, 0.35, 0.1, 0.9])
 

@@ -146,13 +146,13 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         type=_alignment_mode,
         metavar="hard|soft|W",
         help="add links source-target between words (at spaces), from 0, read from cross-attention: hard (default) "
-        "the best source piece of each target piece, told as words; soft i-j:weight for every weight between words "
-        "from 0.01; W every link of at least that weight. The end of sentence is left out and weights are renormalised "
-        "first",
+        "the source word that each target word explains most of, and left-over source words beside it; soft i-j:weight "
+        "for every weight between words from 0.01; W every link of at least that weight. The end of sentence is left "
+        "out and weights are renormalised first",
     )
     group.add_argument("--alignments-output", metavar="FILE", help="write the links there, line by line, alone")
     group.add_argument(
-        "--align-layer", type=int, metavar="L", help="decoder layer from 0 (the bundle's best, or the middle one)"
+        "--align-layer", type=int, metavar="L", help="decoder layer from 0 (the bundle's best, or all of them)"
     )
     group.add_argument(
         "--align-heads", type=_heads, metavar="0,3|mean|best", help="heads to average (the bundle's best, or all)"

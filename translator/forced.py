@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from translator.alignment import at_step
 from translator.attention.capture import capture
 from translator.batches import length_batches, pad
 from translator.model.transformer import Transformer
+from translator.reading import Reading
 
 Ids = Sequence[int]
 
@@ -33,32 +33,26 @@ def log_probs(model: Transformer, sources: Sequence[Ids], targets: Sequence[Ids]
 
 
 def cross_attention(
-    model: Transformer,
-    sources: Sequence[Ids],
-    targets: Sequence[Ids],
-    layer: int,
-    heads: Sequence[int],
-    step: str = "output",
+    model: Transformer, sources: Sequence[Ids], targets: Sequence[Ids], reading: Reading
 ) -> list[Tensor]:
-    """Weights of a decoder layer, averaged over the given heads: one matrix (T, S + 1) a pair, on the CPU.
+    """Weights at the places of a reading, averaged: one matrix (T, S + 1) a pair, on the CPU.
 
-    Row t belongs to the step that puts out piece t, or with ``step`` "input" to the step that reads it (`at_step`); the
-    last column is the source's end of sentence.
+    Row t belongs to the step that puts out piece t, or at the input step to the one that reads it
+    (`translator.alignment.at_step`); the last column is the source's end of sentence.
     """
     found = [torch.empty(0, 0)] * len(sources)
     for batch, cross in _recorded(model, sources, targets):
-        weights = cross[layer][:, list(heads)].float().mean(dim=1).cpu()  # (B, T + 1, S + 1)
+        weights = reading.rows(cross).cpu()  # (B, T, S + 1)
         for row, index in enumerate(batch):
-            real = weights[row, : len(targets[index]) + 1, : len(sources[index]) + 1]
-            found[index] = at_step(real, step).clone()
+            found[index] = weights[row, : len(targets[index]), : len(sources[index]) + 1].clone()
     return found
 
 
 def all_cross_attention(model: Transformer, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[list[Tensor]]:
     """Weights of every step and head, in one pass: of each pair a tensor (H, T + 1, S + 1) a decoder layer, on the CPU.
 
-    Row t belongs to the step that reads piece t - 1 and puts out piece t; `at_step` takes either reading from it. The
-    last column is the source's end of sentence.
+    Row t belongs to the step that reads piece t - 1 and puts out piece t; `Reading.rows` takes either reading from it.
+    The last column is the source's end of sentence.
     """
     found: list[list[Tensor]] = [[] for _ in sources]
     for batch, cross in _recorded(model, sources, targets):

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from translator import forced
-from translator.alignment import Alignment, drop_last_column, extract, extract_words
+from translator.alignment import Alignment, Side, drop_last_column, extract, extract_words
 from translator.attention.multihead import CrossAttention
 from translator.batches import length_batches, pad
 from translator.checkpoint import load_bundle
@@ -152,17 +152,21 @@ class Translator:
             raise UserError("alignments must say how: hard, soft or a number between 0 and 1")
         source_ids, target_ids = self._pairs(sources, targets)
         with _evaluating(self.model):
-            place = (reading.layer, reading.heads, reading.step)
-            found = forced.cross_attention(self.model, source_ids, target_ids, *place)
+            found = forced.cross_attention(self.model, source_ids, target_ids, reading)
         units = [drop_last_column(matrix) for matrix in found]
         if chosen.subwords:
             return [extract(matrix, mode) for matrix in units]
-        words = [[self.tokenizer.encode_with_words(line)[1] for line in side] for side in (sources, targets)]
-        return [extract_words(matrix, s, t, mode) for matrix, s, t in zip(units, words[0], words[1], strict=True)]
+        sides = map(self.side, sources), map(self.side, targets)
+        return [extract_words(matrix, s, t, mode) for matrix, s, t in zip(units, *sides, strict=True)]
+
+    def side(self, line: str) -> Side:
+        """Where the pieces of a line belong, for links between its words."""
+        ids, words = self.tokenizer.encode_with_words(line)
+        return Side(words, self.tokenizer.lettered(ids))
 
     def default_reading(self) -> Reading:
-        """Where alignments are read if the user does not say: the bundle's best, or the middle layer."""
-        return choose_reading(self._cross_heads(), None, None, self.reading)
+        """Where alignments are read if the user does not say: the bundle's best, or all heads of all layers."""
+        return choose_reading(self.cross_heads(), None, None, self.reading)
 
     def cross_attention(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[torch.Tensor]]:
         """What `align` reads from: of each pair a tensor (H, T + 1, S + 1) a decoder layer, in pieces.
@@ -190,9 +194,9 @@ class Translator:
         if options.alignments is None:
             return None
         wanted = (options.align_layer, options.align_heads, self.reading, options.align_step)
-        return choose_reading(self._cross_heads(), *wanted)
+        return choose_reading(self.cross_heads(), *wanted)
 
-    def _cross_heads(self) -> list[int]:
+    def cross_heads(self) -> list[int]:
         """Heads of cross-attention of each decoder layer."""
         return [m.n_heads for m in self.model.decoder.modules() if isinstance(m, CrossAttention)]
 
@@ -252,8 +256,7 @@ class Translator:
         links: list[Alignment | None] = [None] * len(pairs)
         if reading is not None and options.alignments is not None:
             sources, targets = [part.ids for part, _ in pairs], [hypothesis.ids for _, hypothesis in pairs]
-            place = (reading.layer, reading.heads, reading.step)
-            matrices = forced.cross_attention(self.model, sources, targets, *place)
+            matrices = forced.cross_attention(self.model, sources, targets, reading)
             links = [
                 align_part(part, hypothesis, matrix, self.tokenizer, options.alignments, options.subwords)
                 for (part, hypothesis), matrix in zip(pairs, matrices, strict=True)

@@ -4,7 +4,7 @@ Each target word of a model has chosen its source word, and each source word of 
 both say is right more often, what either says is found more often (Och & Ney 2003, section 4; Koehn et al. 2003).
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import product
 
 from translator.alignment import Link
@@ -24,6 +24,11 @@ def symmetrize(forward: Links, backward: Links, method: str) -> list[Link]:
     """
     one_of("symmetrize", method, tuple(METHODS))
     return sorted(METHODS[method](set(forward), set(backward)), key=lambda link: (link[1], link[0]))
+
+
+def flipped(links: Iterable[Sequence[Link]]) -> list[list[Link]]:
+    """Links of every pair as seen from the other side."""
+    return [[(t, s) for s, t in of_pair] for of_pair in links]
 
 
 def grow_diag(forward: set[Link], backward: set[Link]) -> set[Link]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
-from translator.alignment import Alignment, Link, drop_last_column, extract, extract_words
+from translator.alignment import Alignment, Link, Side, drop_last_column, extract, extract_words
 from translator.data.tokenizer import Tokenizer
 from translator.decoding.hypothesis import Hypothesis
 from translator.parts import Part
@@ -64,7 +64,8 @@ def align_part(
     if not rows:
         return Alignment([], [])
     first = min(part.words)
-    return extract_words(units, [word - first for word in part.words], rows, mode, source_start=first)
+    source = Side([word - first for word in part.words], tokenizer.lettered(part.ids))
+    return extract_words(units, source, Side(rows, tokenizer.lettered(hypothesis.ids)), mode, source_start=first)
 
 
 def target_words(ids: Sequence[int], tokenizer: Tokenizer) -> list[int]:

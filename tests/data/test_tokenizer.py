@@ -285,3 +285,13 @@ def test_a_lone_word_mark_belongs_to_the_word_after_it(tokenizer: Tokenizer):
     ids, words = tokenizer.encode_with_words("dog 🚀 cat")
     marks = [word for piece, word in zip(tokenizer.pieces(ids), words, strict=True) if piece == "\u2581"]
     assert marks == [1]
+
+
+def test_pieces_without_letters_and_digits_are_marks(tokenizer: Tokenizer, bytewise: Tokenizer):
+    ids = tokenizer.encode("the dog , a 7 .")
+    marks = [piece.strip("\u2581") in ("", ",", ".") for piece in tokenizer.pieces(ids)]
+
+    assert tokenizer.lettered(ids) == [not mark for mark in marks]
+    assert any(marks)
+    assert tokenizer.lettered([tokenizer.unk_id]) == [True]  # nobody knows what it stands for
+    assert all(bytewise.lettered(bytewise.encode("\u4e2d")[1:]))

@@ -13,7 +13,7 @@ from tests.inspection.pairs import SOURCE_WORDS, TARGET_WORDS, made_pair, pair_o
 from translator.alignment import drop_last_column, merge_units
 from translator.inspection.pair import PairAttention
 from translator.inspection.report import build_page
-from translator.reading import Reading
+from translator.reading import Place, Reading
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 from selenium.webdriver.common.by import By  # noqa: E402
@@ -150,10 +150,26 @@ def test_kinds_levels_and_steps_show_what_they_say(show: Open) -> None:
 
 def test_heads_are_averaged_before_anything_else(show: Open) -> None:
     """As alignments are read; a mean of renormalised heads would differ."""
-    pair = made_pair(Reading(0, (0, 2)))
+    pair = made_pair(Reading.at(0, (0, 2)))
     browser = show(pair)
     assert find(browser, "#matrix-title").text == "Cross-attention, layer 0, mean of heads 0, 2"
     assert same(matrix(browser), words(pair.layers[0][[0, 2]].mean(dim=0)[:-1]))
+
+
+def test_a_reading_of_several_layers_has_a_row_of_its_own(show: Open) -> None:
+    pair = made_pair(Reading((Place(0, (0, 1, 2)), Place(1, (0, 1)))))
+    browser = show(pair)
+    assert find(browser, "#matrix-title").text == "Cross-attention, mean of layers 0+1"
+    assert same(matrix(browser), words(torch.cat(pair.layers).mean(dim=0)[:-1]))
+    assert find(browser, "#reading").text == "Where alignments are read: mean of layers 0+1, as a word is written"
+    assert find(browser, "#reading").get_attribute("aria-pressed") == "true"
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".tile")) == 4 + 3 + 1
+    find(browser, ".tile[aria-label='Layer 1, head 0']").click()
+    assert find(browser, "#reading").get_attribute("aria-pressed") == "false"
+    find(browser, ".tile[aria-label='Mean of layers 0+1']").click()
+    assert find(browser, "#reading").get_attribute("aria-pressed") == "true"
+    choose(browser, kind="encoder")
+    assert find(browser, "#matrix-title").text == "Encoder self-attention, layer 0, mean of all heads"
 
 
 def test_a_tile_is_enlarged_by_click_and_by_keyboard(show: Open) -> None:

@@ -7,8 +7,8 @@ from tests import toy
 from tests.inspection.known import KnownModel
 from translator.data.tokenizer import Tokenizer
 from translator.inference import Translator
-from translator.inspection.aer import Rates, alignment_error_rate, links_by_reading
-from translator.reading import Reading
+from translator.inspection.aer import Rates, alignment_error_rate, links_by_reading, readings_of
+from translator.reading import Place, Reading
 
 LINES = toy.sentences(5, seed=3, longest=6)
 
@@ -56,39 +56,47 @@ def test_known_attention_is_read_at_the_right_place_and_step(toy_tokenizer: Toke
     translator = Translator(KnownModel(toy_tokenizer), toy_tokenizer)
     words = [len(line.split()) for line in LINES]
 
-    found = links_by_reading(translator, LINES, LINES)
+    readings = readings_of([2, 2])
 
-    assert {(r.layer, r.heads, r.step) for r in found} == {
-        (layer, heads, step) for layer in (0, 1) for heads in ((0,), (1,), (0, 1)) for step in ("output", "input")
-    }
+    found = links_by_reading(translator, LINES, LINES, readings)
+
+    assert list(found) == readings
     diagonal = [[(i, i) for i in range(n)] for n in words]
-    assert found[Reading(0, (0,), "output")] == diagonal
-    assert found[Reading(1, (0,), "input")] == diagonal
-    assert found[Reading(0, (0,), "input")] != diagonal
-    assert found[Reading(1, (0,), "output")] != diagonal
-    last = [[(n - 1, i) for i in range(n)] for n in words]
-    assert found[Reading(0, (1,), "output")] == found[Reading(0, (1,), "input")] == last
-    assert found[Reading(0, (0, 1), "output")] == diagonal  # head 0 is surer than head 1
+    assert found[Reading.at(0, (0,), "output")] == diagonal
+    assert found[Reading.at(1, (0,), "input")] == diagonal
+    assert found[Reading.at(0, (0,), "input")] != diagonal
+    assert found[Reading.at(1, (0,), "output")] != diagonal
+    marked = [not line[-1].isalnum() for line in LINES]  # the last piece is a mark, which does not speak for its word
+    last = [[] if mark else [(n - 1, i) for i in range(n)] for n, mark in zip(words, marked, strict=True)]
+    assert 0 < sum(marked) < len(LINES)
+    assert found[Reading.at(0, (1,), "output")] == found[Reading.at(0, (1,), "input")] == last
+    assert found[Reading.at(0, (0, 1), "output")] == diagonal  # head 0 is surer than head 1
 
 
 def test_one_pass_gives_what_align_gives_reading_by_reading(flat_translator: Translator) -> None:
     sources = [*LINES, "", "zono waba"]
     targets = [*map(toy.expected, LINES), "DI", ""]
 
-    found = links_by_reading(flat_translator, sources, targets)
+    readings = readings_of(flat_translator.cross_heads())
 
-    assert len(found) == 2 * (4 + 1) * 2
+    found = links_by_reading(flat_translator, sources, targets, readings)
+
+    assert len(found) == (2 * (4 + 1) + 1) * 2
     for reading, links in found.items():
-        how = {"align_layer": reading.layer, "align_heads": reading.heads, "align_step": reading.step}
-        assert links == [alignment.links for alignment in flat_translator.align(sources, targets, **how)]
+        reader = Translator(flat_translator.model, flat_translator.tokenizer, reading)
+        assert links == [alignment.links for alignment in reader.align(sources, targets)]
 
 
-def test_a_layer_without_heads_has_no_reading(toy_tokenizer: Tokenizer) -> None:
-    translator = Translator(KnownModel(toy_tokenizer), toy_tokenizer)
-    whole = translator.cross_attention(LINES[:1], LINES[:1])[0]
-    translator.cross_attention = lambda *_: [[whole[0][:0], whole[1]]]  # type: ignore[method-assign]
+def test_single_heads_layers_and_neighbouring_layers_are_read() -> None:
+    """The third layer has one head, so that its mean is no reading of its own; the second has none."""
+    readings = readings_of([2, 0, 1, 2])
 
-    assert {reading.layer for reading in links_by_reading(translator, LINES[:1], LINES[:1])} == {1}
+    a, c, d = Place(0, (0, 1)), Place(2, (0,)), Place(3, (0, 1))
+    heads = [Place(0, (0,)), Place(0, (1,)), c, Place(3, (0,)), Place(3, (1,))]
+    several = [(a,), (d,), (a, c), (c, d), (a, c, d)]
+    assert [r.places for r in readings if r.step == "output"] == [*((head,) for head in heads), *several]
+    assert [r.places for r in readings if r.step == "input"] == [*((head,) for head in heads), *several]
+    assert readings_of([0, 0]) == []
 
 
 def test_the_known_model_attends_with_probabilities(toy_tokenizer: Tokenizer) -> None:

@@ -11,10 +11,12 @@ from tests import toy
 from tests.inspection.known import KnownModel
 from tests.inspection.test_inspect_checkpoint import script  # noqa: F401 -- a fixture
 from translator.checkpoint import read_config, store_in_config
+from translator.data.parallel import ParallelText
 from translator.data.tokenizer import Tokenizer
 from translator.inference import Translator
 from translator.inspection.aer_table import measure_alignments
-from translator.inspection.gold import GoldLinks
+from translator.inspection.diagonal_aligner import align_both_ways
+from translator.inspection.gold import GoldLinks, agreed_links
 from translator.reading import Reading
 
 LINES = toy.sentences(7, seed=5)
@@ -26,13 +28,13 @@ def test_the_best_reading_of_a_known_model_is_found(toy_tokenizer: Tokenizer) ->
 
     table = measure_alignments(translator, GoldLinks(LINES, LINES, DIAGONAL, DIAGONAL))
 
-    assert table.best == Reading(0, (0,), "output")
+    assert table.best == Reading.at(0, (0,), "output")
     assert table.readings[table.best]["aer"] == 0.0
-    assert table.readings[Reading(1, (0,), "input")]["aer"] == 0.0
-    assert table.readings[Reading(1, (0,), "output")]["aer"] > 0.1
+    assert table.readings[Reading.at(1, (0,), "input")]["aer"] == 0.0
+    assert table.readings[Reading.at(1, (0,), "output")]["aer"] > 0.1
     assert table.others["plain diagonal"]["aer"] == 0.0
     assert list(table.others) == [
-        "default (layer 1, head mean, output step)",
+        "default (layers 0+1, mean of heads 0, 1, output step)",
         "plain diagonal",
         "statistical aligner",
         "statistical aligner, grow-diag",
@@ -42,8 +44,8 @@ def test_the_best_reading_of_a_known_model_is_found(toy_tokenizer: Tokenizer) ->
 def test_two_directions_are_made_one(toy_tokenizer: Tokenizer) -> None:
     """The reverse model reads one step too early, so its links are those of the forward one shifted the other way."""
     tokenizer = toy_tokenizer
-    forward = Translator(KnownModel(tokenizer), tokenizer, Reading(0, (0,), "output"))
-    backward = Translator(KnownModel(tokenizer), tokenizer, Reading(1, (1,), "output"))
+    forward = Translator(KnownModel(tokenizer), tokenizer, Reading.at(0, (0,), "output"))
+    backward = Translator(KnownModel(tokenizer), tokenizer, Reading.at(1, (1,), "output"))
     gold = GoldLinks(LINES, LINES, DIAGONAL, DIAGONAL)
 
     others = measure_alignments(forward, gold, reverse=backward).others
@@ -93,17 +95,17 @@ def test_the_command_writes_a_table_and_json(
     assert (status, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].startswith("7 pairs, ")
-    assert sum(line.startswith(("0 ", "1 ")) for line in lines) == 2 * 5
+    assert [line.split()[0] for line in lines[5:16]] == [*"0000111101", "0-1"]
     assert lines[-1].startswith("best: layer ")
     values = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    assert len(values["readings"]) == 20
+    assert len(values["readings"]) == 22
     best = min(values["readings"], key=lambda row: row["aer"])
     assert values["best"] == best
     assert set(best) == {"layer", "heads", "step", "aer", "precision", "recall"}
     status, again, _ = run(script, capfd, flat_bundle, "aer", *files, "--json", "-")
     assert status == 0
     assert json.loads(again) == values
-    for line in lines[5:15]:
+    for line in lines[5:16]:
         assert len(line) == len(lines[5])
 
 
@@ -127,9 +129,8 @@ def test_the_best_is_stored_and_used_and_nothing_else_changes(
     assert read_config(bundle) == before | {"alignment": place}
     assert sorted(path.name for path in bundle.iterdir()) == sorted(path.name for path in flat_bundle.iterdir())
     translator = Translator.load(bundle)
-    chosen = {f"align_{key}": tuple(value) if key == "heads" else value for key, value in place.items()}
-    pair = [LINES[0]], [toy.expected(LINES[0])]
-    assert translator.align(*pair) == translator.align(*pair, **chosen)
+    assert translator.reading == Reading.from_config(place)
+    assert translator.align(LINES[:1], LINES[:1]) == translator.align(LINES[:1], LINES[:1], align_heads="best")
     status, out, _ = run(script, capfd, bundle, "aer", *files, "--json", "-")
     others = {row.pop("name"): row for row in json.loads(out)["others"]}
     (default,) = (rates for name, rates in others.items() if name.startswith("default"))
@@ -177,6 +178,42 @@ def test_known_words_are_pointed_at(
     assert diagonal.split()[-1] == "100.0"
 
 
+def test_a_reading_is_chosen_by_agreement_and_judged_on_known_words(
+    script: ModuleType,  # noqa: F811
+    flat_bundle: Path,
+    files: list[str],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The statistical aligner is the gold, so that it is no row beside it."""
+    bundle = shutil.copytree(flat_bundle, tmp_path / "bundle")
+
+    status, out, err = run(script, capfd, bundle, "aer", *files[:4], "--agreement", "--store-best", "--json", "-")
+
+    assert (status, "now reads alignments from layer" in err) == (0, True)
+    found = json.loads(out)
+    sure = agreed_links(LINES, [toy.expected(line) for line in LINES], ParallelText([], []))
+    assert found["title"] == sure.describe()
+    assert [row["name"] for row in found["others"]][1:] == ["plain diagonal"]
+    stored = read_config(bundle)["alignment"]
+    assert found["best"].items() >= stored.items()
+    assert min(row["aer"] for row in found["readings"]) == found["best"]["aer"]
+
+
+def test_sure_is_what_both_directions_of_the_aligner_say() -> None:
+    """Two source words for one target word: only one of them is chosen by it, but both choose it."""
+    sources, targets = ["a b", "b", "b"], ["x", "x", "x"]
+    more = ParallelText(["a c", "c"], ["y", "y"])
+    forward, backward = align_both_ways(sources, targets, (more.sources, more.targets))
+
+    gold = agreed_links(sources, targets, more)
+
+    assert forward == [[(1, 0)], [(0, 0)], [(0, 0)]]
+    assert backward == [[(0, 0), (1, 0)], [(0, 0)], [(0, 0)]]
+    assert gold.sure == [{(1, 0)}, {(0, 0)}, {(0, 0)}]
+    assert gold.possible == [{(0, 0), (1, 0)}, {(0, 0)}, {(0, 0)}]
+
+
 POCKET = {"kind": "pocket", "source": "en", "target": "de", "train_size": 9, "valid_size": 5, "test_size": 4, "seed": 7}
 
 
@@ -204,8 +241,9 @@ def test_pocket_needs_no_files(
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], "one of the arguments --gold --links --data is required"),
+        ([], "one of the arguments --gold --links --agreement --data is required"),
         (["--gold", "g"], "add --source F and --target F"),
+        (["--agreement", "--source", "s"], "add --source F and --target F"),
         (["--data", "pocket", "--source", "s"], "--data brings its own pairs and links"),
         (["--gold", "g", "--source", "s", "--target", "t", "--split", "test"], "--split is a part of --data"),
         (["--data", "pocket", "--symmetrize", "union"], "--symmetrize needs the links of two models"),

@@ -28,14 +28,14 @@ def test_a_row_belongs_to_the_step_that_writes_the_piece(flat_translator: Transl
     tokenizer = flat_translator.tokenizer
     pair = attend(flat_translator, SOURCE, TARGET, layer=0, heads=(1, 3))
     pieces = [tokenizer.encode(SOURCE)], [tokenizer.encode(TARGET)]
-    expected = forced.cross_attention(flat_translator.model, *pieces, 0, (1, 3))[0]
+    expected = forced.cross_attention(flat_translator.model, *pieces, Reading.at(0, (1, 3)))[0]
     assert pair.mean().shape[0] == len(expected) + 1
     torch.testing.assert_close(pair.mean()[:-1], expected)
     torch.testing.assert_close(pair.mean(), (pair.layers[0][1] + pair.layers[0][3]) / 2)
 
 
 def test_at_the_input_step_a_row_belongs_to_the_step_that_reads_the_piece(flat_translator: Translator) -> None:
-    shifted = Translator(flat_translator.model, flat_translator.tokenizer, Reading(0, (1, 3), "input"))
+    shifted = Translator(flat_translator.model, flat_translator.tokenizer, Reading.at(0, (1, 3), "input"))
     pair, output = attend(shifted, SOURCE, TARGET), attend(flat_translator, SOURCE, TARGET, layer=0, heads=(1, 3))
 
     assert torch.equal(pair.mean(), output.mean())
@@ -48,10 +48,10 @@ def test_at_the_input_step_a_row_belongs_to_the_step_that_reads_the_piece(flat_t
 
 
 def test_the_asked_step_goes_before_the_stored_one(flat_translator: Translator) -> None:
-    stored = Translator(flat_translator.model, flat_translator.tokenizer, Reading(0, (1, 3), "input"))
+    stored = Translator(flat_translator.model, flat_translator.tokenizer, Reading.at(0, (1, 3), "input"))
 
-    assert attend(stored, SOURCE, TARGET).reading == Reading(0, (1, 3), "input")
-    assert attend(stored, SOURCE, TARGET, step="output").reading == Reading(0, (1, 3), "output")
+    assert attend(stored, SOURCE, TARGET).reading == Reading.at(0, (1, 3), "input")
+    assert attend(stored, SOURCE, TARGET, step="output").reading == Reading.at(0, (1, 3), "output")
     assert attend(flat_translator, SOURCE, TARGET, heads=(2,)).reading.step == "output"
     asked = attend(flat_translator, SOURCE, TARGET, heads=(2,), step="input")
     assert asked.reading_name == "cross-attention of layer 1, head 2, as each piece is read"

@@ -14,7 +14,7 @@ from translator.reading import Reading
 
 def pair(source: list[str], target: list[str], weight: float = 0.5, heads: tuple[int, ...] = (3, 2)) -> PairAttention:
     layers = [torch.full((count, len(target), len(source)), weight) for count in heads]
-    return PairAttention(" ".join(source), " ".join(target), source, target, layers, Reading(1, (0,)), [])
+    return PairAttention(" ".join(source), " ".join(target), source, target, layers, Reading.at(1, (0,)), [])
 
 
 def test_a_picture_is_written_whatever_its_name_ends_in(tmp_path: Path) -> None:

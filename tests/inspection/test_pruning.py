@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 
 from tests import toy
-from translator.checkpoint import Bundle, load_bundle, read_config, write_json
+from translator.checkpoint import Bundle, load_bundle, read_config, store_in_config, write_json
 from translator.data.parallel import ParallelText
 from translator.errors import UserError
 from translator.inference import Translator
@@ -118,15 +118,22 @@ def test_a_pruned_bundle_is_a_bundle(toy_bundle: Path, tmp_path: Path) -> None:
 def test_the_place_of_alignments_moves_with_its_heads(flat_bundle: Path, tmp_path: Path) -> None:
     directory = shutil.copytree(flat_bundle, tmp_path / "flat")
     write_json(directory / "config.json", read_config(directory) | {"alignment": {"layer": 1, "heads": [1, 3]}})
-    assert pruned(directory, Head("cross", 1, 0), Head("cross", 1, 1)).config["alignment"] == {"layer": 1, "heads": [1]}
+    left = {"layer": 1, "heads": [1], "step": "output"}
+    assert pruned(directory, Head("cross", 1, 0), Head("cross", 1, 1)).config["alignment"] == left
     assert "alignment" not in pruned(directory, Head("cross", 1, 1), Head("cross", 1, 3)).config
+    several = {"layer": [0, 1], "heads": [[0, 2], [1, 3]], "step": "input"}
+    write_json(directory / "config.json", read_config(directory) | {"alignment": several})
+    assert pruned(directory, Head("cross", 0, 1)).config["alignment"] == several | {"heads": [[0, 1], [1, 3]]}
+    both = pruned(directory, Head("cross", 1, 1), Head("cross", 1, 3)).config["alignment"]
+    assert both == {"layer": 0, "heads": [0, 2], "step": "input"}
 
 
 def test_alignments_are_read_where_heads_are_left() -> None:
-    assert choose_reading([2, 4, 0, 4], None, None, None) == Reading(1, (0, 1, 2, 3))
-    for layer, counts in ((2, [2, 4, 0, 4]), (None, [0, 0])):
-        with pytest.raises(UserError, match=r"all cross-attention heads of decoder layer . have been pruned"):
-            choose_reading(counts, layer, None, None)
+    assert choose_reading([2, 4, 0, 4], None, (3,), None) == Reading.at(1, (3,))
+    with pytest.raises(UserError, match=r"all cross-attention heads of decoder layer 2 have been pruned"):
+        choose_reading([2, 4, 0, 4], 2, None, None)
+    with pytest.raises(UserError, match=r"all cross-attention heads have been pruned"):
+        choose_reading([0, 0], None, None, None)
 
 
 def test_the_curve_goes_from_the_whole_model_down(toy_translator: Translator, one_round: None) -> None:
@@ -223,12 +230,20 @@ def test_the_heads_of_a_checkpoint_are_reported(
     assert spec.loader is not None
     inspect = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(inspect)
-    command = [str(flat_bundle), "heads", "--data", *files, "--limit", "1", "--explain", "1"]
+    (tmp_path / "links").write_text("0-0\n" * len(Path(files[0]).read_text(encoding="utf-8").splitlines()))
+    gold = ["--gold", *files, str(tmp_path / "links")]
+    command = [str(flat_bundle), "heads", "--data", *files, *gold, "--limit", "1", "--explain", "1"]
     outputs = ["--png", str(tmp_path / "h.png"), "--json", str(tmp_path / "h.json")]
     assert inspect.main([*command, *outputs]) == 0
     out = capfd.readouterr().out
     assert sum(line.startswith(("enc.self.", "dec.self.", "dec.cross.")) for line in out.splitlines()) == 24
     assert (tmp_path / "h.png").read_bytes().startswith(b"\x89PNG")
-    assert len(json.loads((tmp_path / "h.json").read_text(encoding="utf-8"))["heads"]) == 24
+    heads = json.loads((tmp_path / "h.json").read_text(encoding="utf-8"))["heads"]
+    assert (len(heads), sum("aer" in head for head in heads)) == (24, 8)
     assert inspect.main([str(flat_bundle), "heads"]) == 2
     assert "name files by --data SOURCE TARGET" in capfd.readouterr().err
+    pocket = shutil.copytree(flat_bundle, tmp_path / "pocket")
+    data = {"kind": "pocket", "source": "en", "target": "de", "valid_size": 5, "seed": 7}
+    store_in_config(pocket, data=data, source="en", target="de")
+    assert inspect.main([str(pocket), "heads", "--limit", "1", "--explain", "0"]) == 0
+    assert "AER" in capfd.readouterr().out  # its links are known

@@ -13,6 +13,7 @@ import torch
 
 from tests.inspection.pairs import made_pair, pair_of_words
 from translator.inspection.report import build_page, pack, safe_json
+from translator.reading import Place, Reading
 
 PAGE = files("translator.inspection") / "page"
 HOSTILE = [
@@ -140,3 +141,13 @@ def test_the_page_is_part_of_the_package_and_readable() -> None:
             assert "</" not in text  # it would end its own element
             assert "innerHTML" not in text
     assert {"template.html", "page.css", "state.js"} < texts.keys()
+
+
+def test_the_mean_of_several_layers_joins_them_under_its_name() -> None:
+    pair = made_pair(Reading((Place(0, (0, 1, 2)), Place(1, (1,))), "input"))
+    (values,) = values_of(build_page([pair], "toy"))["pairs"]
+    assert values["reading"] == {"layer": 2, "heads": [0], "step": "input"}
+    last = values["weights"]["cross"][2]
+    assert (len(values["weights"]["cross"]), last["heads"], last["name"]) == (3, 1, "4 heads of layers 0+1")
+    expected = torch.cat([pair.layers[0], pair.layers[1][1:]]).mean(dim=0)
+    torch.testing.assert_close(unpack(last["packed"], *expected.shape), expected, rtol=0, atol=1e-5)

@@ -18,12 +18,15 @@ from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
 from translator.inference import Translator
 from translator.inspection import faithfulness as faithful
+from translator.inspection.aer import alignment_error_rate
+from translator.inspection.gold import GoldLinks
 from translator.inspection.head_names import Head, by_site, heads_of
 from translator.inspection.head_report import COLUMNS, most_alike, report
 from translator.inspection.head_statistics import statistics
 from translator.inspection.importance import gate_gradients, importance
 from translator.inspection.study import Study, load_text, pair_losses
 from translator.model.transformer import Transformer
+from translator.reading import Reading
 
 SOURCES = toy.sentences(4, seed=9, longest=6)
 TEXT = ParallelText(SOURCES, [toy.expected(line) for line in SOURCES])
@@ -115,7 +118,7 @@ def test_weights_between_words_are_those_that_alignments_are_read_from(study: St
     for head, weights in faithful.word_weights(study.model, one).items():
         place = attentions(study.model)[head.site].kept.index(head.number)
         with torch.no_grad():
-            (matrix,) = forced.cross_attention(study.model, [one.source], [one.target], head.layer, [place])
+            (matrix,) = forced.cross_attention(study.model, [one.source], [one.target], Reading.at(head.layer, [place]))
         n_source, n_target = max(one.source_words) + 1, max(one.target_words) + 1
         merged = merge_units(drop_last_column(matrix), one.source_words, one.target_words, n_source, n_target)
         torch.testing.assert_close(weights.float(), merged, rtol=0, atol=1e-6)
@@ -124,7 +127,8 @@ def test_weights_between_words_are_those_that_alignments_are_read_from(study: St
 def test_the_report_tells_of_every_head(study: Study) -> None:
     text = ParallelText(TEXT.sources[:2], TEXT.targets[:2])  # decoded once a head
     study = Study(study.translator, text)
-    made = report(study, explained=2)
+    links = [{(i, i) for i in range(len(line.split()))} for line in text.sources]
+    made = report(study, explained=2, gold=GoldLinks(text.sources, text.targets, links, links))
     assert list(made.figures) == heads_of(study.model)
     assert all(set(of_head) <= {column.key for column in COLUMNS} for of_head in made.figures.values())
     for head in (Head("encoder", 0, 2), Head("cross", 0, 3)):
@@ -135,6 +139,12 @@ def test_the_report_tells_of_every_head(study: Study) -> None:
         assert made.figures[head]["bleu_change"] == pytest.approx(smaller.bleu() - study.bleu())
     assert made.figures[Head("decoder", 0, 0)]["next"] == 0.0  # nobody sees what is still to come
     assert {head.kind for head, of_head in made.figures.items() if "erasure" in of_head} == {"cross"}
+    found = study.translator.align(text.sources, text.targets, align_layer=0, align_heads=(1,))  # head 3 is the second
+    expected = alignment_error_rate([alignment.links for alignment in found], links, links).aer
+    assert made.figures[Head("cross", 0, 3)]["aer"] == expected
+    assert {head for head, of_head in made.figures.items() if "aer" in of_head} == {
+        head for head in made.figures if head.kind == "cross"
+    }
     values = json.loads(json.dumps(made.to_dict(), allow_nan=False))
     assert [entry["head"] for entry in values["heads"]] == [str(head) for head in made.figures]
     assert values["similarity"]["cross.0"]["heads"] == [1, 3]

@@ -9,17 +9,22 @@ from translator.errors import UserError
 from translator.streams import say
 
 if TYPE_CHECKING:
+    from translator.data.parallel import ParallelText
     from translator.inspection.gold import Gold
 
 AER_HELP = """\
 Alignment error rate, precision and recall of hard links between words, by layer, head and the step at which a word is
 read (where the decoder writes it, or one step later, where it reads it), beside the plain diagonal and a statistical
-aligner. Gold links come from one of
+aligner. Rows with the word mean read the average of all heads of a layer, or of neighbouring layers. Gold links come
+from one of
 
   --source F --target F --gold F     a line a pair, i-j sure and ipj possible, words counted at spaces and tabs
   --source F --target F --links F    single known words: a table with a heading and five columns (sentence, word, its
                                      position, translation, its position; tabs, from 0); judged is the share of them
                                      whose links all go to the right source word
+  --source F --target F --agreement  nobody's: links that the statistical aligner finds in both directions are sure,
+                                     those of one direction possible; to choose a reading with --store-best where
+                                     no links are known (--aligner-text is what it learns from)
   --data pocket --split valid|test   a checkpoint that was trained on pocket, whose grammar knows the links
 """
 
@@ -35,6 +40,7 @@ def add_aer(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     gold = aer.add_mutually_exclusive_group(required=True)
     gold.add_argument("--gold", metavar="F", help="sure and possible links")
     gold.add_argument("--links", metavar="F", help="known word pairs")
+    gold.add_argument("--agreement", action="store_true", help="agreement with the statistical aligner")
     gold.add_argument("--data", choices=["pocket"], help="take pairs and links from the checkpoint's own corpus")
     aer.add_argument("--one-based", action="store_true", help="the links of --gold count words from 1")
     aer.add_argument("--split", metavar="NAME", help="with --data: valid (the default), test, test_unseen")
@@ -52,25 +58,25 @@ def add_aer(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 def rate_alignments(found: argparse.Namespace) -> list[str]:
     """The table, and the files that were asked for."""
     from translator.checkpoint import store_in_config
-    from translator.data.parallel import read_parallel
+    from translator.data.parallel import ParallelText, read_parallel
     from translator.inference import Translator
-    from translator.inspection.aer_table import check_reverse, described, measure_alignments
+    from translator.inspection.aer_table import check_reverse, measure_alignments
 
     _check_aer(found)
     if found.reverse:
         check_reverse(found.directory, found.reverse)
-    gold = _gold(found)
-    text = read_parallel(*found.aligner_text) if found.aligner_text else None
+    text = read_parallel(*found.aligner_text) if found.aligner_text else ParallelText([], [])
+    gold = _gold(found, text)
     table = measure_alignments(
         Translator.load(found.directory, device="cpu"),
         gold,
         reverse=Translator.load(found.reverse, device="cpu") if found.reverse else None,
         method=found.symmetrize,
-        aligner_text=(text.sources, text.targets) if text else ((), ()),
+        aligner_text=None if found.agreement else (text.sources, text.targets),
     )
     if found.store_best:
         store_in_config(found.directory, alignment=table.best.to_config())
-        say(f"{found.directory} now reads alignments from {described(table.best)}", "inspect_checkpoint.py")
+        say(f"{found.directory} now reads alignments from {table.best}", "inspect_checkpoint.py")
     return table_or_json(table.lines(), table.to_dict(), found.json)
 
 
@@ -80,7 +86,7 @@ def _check_aer(found: argparse.Namespace) -> None:
     from translator.symmetrization import METHODS
 
     if found.data is None and None in (found.source, found.target):
-        raise UserError("--gold and --links tell about lines: add --source F and --target F")
+        raise UserError("--gold, --links and --agreement tell about lines: add --source F and --target F")
     if found.data is not None and (found.source or found.target or found.one_based):
         raise UserError("--data brings its own pairs and links: leave out --source, --target and --one-based")
     if found.data is None and found.split is not None:
@@ -93,12 +99,16 @@ def _check_aer(found: argparse.Namespace) -> None:
             raise UserError("--symmetrize needs the links of two models: add --reverse DIR2")
 
 
-def _gold(found: argparse.Namespace) -> "Gold":
+def _gold(found: argparse.Namespace, text: "ParallelText") -> "Gold":
     from translator.checkpoint import read_config
-    from translator.inspection.gold import pocket_gold, read_gold, read_word_pairs
+    from translator.data.parallel import read_parallel
+    from translator.inspection.gold import agreed_links, pocket_gold, read_gold, read_word_pairs
 
     if found.data is not None:
         return pocket_gold(read_config(found.directory), found.split or "valid")
     if found.links is not None:
         return read_word_pairs(found.source, found.target, found.links)
+    if found.agreement:
+        pairs = read_parallel(found.source, found.target)
+        return agreed_links(pairs.sources, pairs.targets, text)
     return read_gold(found.source, found.target, found.gold, one_based=found.one_based)

@@ -21,7 +21,7 @@ def add_align(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     align.set_defaults(look=show_attention)
     align.add_argument("--source", required=True, action="append", metavar="S", help="the source; again for more pairs")
     align.add_argument("--target", action="append", metavar="T", help="its translation, one a source (the model's own)")
-    align.add_argument("--layer", type=int, metavar="L", help="decoder layer from 0 (the bundle's best, or the middle)")
+    align.add_argument("--layer", type=int, metavar="L", help="decoder layer from 0 (the bundle's best, or all)")
     align.add_argument("--heads", type=_heads, metavar="0,3|mean|best", help="heads to average (the best, or all)")
     align.add_argument(
         "--step", choices=ALIGN_STEPS, help="name a row after what it writes, or reads (the best, output)"

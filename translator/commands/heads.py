@@ -2,8 +2,12 @@
 
 import argparse
 import logging
+from typing import TYPE_CHECKING
 
 from translator.commands.output import table_or_json
+
+if TYPE_CHECKING:
+    from translator.inspection.gold import GoldLinks
 
 
 def add_heads(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -14,6 +18,12 @@ def add_heads(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     heads.add_argument("--split", default="valid", help="which part of the bundle's own data (valid)")
     heads.add_argument("--limit", type=int, default=200, metavar="N", help="the first N pairs (200); decoded per head")
     heads.add_argument("--explain", type=int, default=20, metavar="N", help="test weights as explanations on N (20)")
+    heads.add_argument(
+        "--gold",
+        nargs=3,
+        metavar=("SOURCE", "TARGET", "LINKS"),
+        help="add how well heads align (pocket: its own links)",
+    )
     heads.add_argument("--png", metavar="F", help="draw importance, loss of BLEU, entropy and likeness")
     heads.add_argument("--json", metavar="F", help="write all figures; - is stdout, in place of the table")
 
@@ -28,9 +38,21 @@ def report_heads(found: argparse.Namespace) -> list[str]:
     logging.getLogger("translator").setLevel(logging.INFO)
     translator = Translator.load(found.directory, device="cpu")
     text = load_text(read_config(found.directory), found.directory, found.data, found.split, found.limit)
-    made = report(Study(translator, text), found.explain)
+    made = report(Study(translator, text), found.explain, _gold(found))
     if found.png:
         from translator.inspection.head_plots import draw_heads
 
         draw_heads(made, found.png)
     return table_or_json(made.lines(), made.to_dict(), found.json)
+
+
+def _gold(found: argparse.Namespace) -> "GoldLinks | None":
+    """The links that were given; else those of the pocket corpus, where its pairs are looked at."""
+    from translator.checkpoint import read_config
+    from translator.inspection.gold import pocket_gold, read_gold
+
+    if found.gold:
+        return read_gold(*found.gold)
+    config = read_config(found.directory)
+    is_pocket = (config.get("data") or {}).get("kind") == "pocket"
+    return pocket_gold(config, found.split).first(found.limit) if is_pocket and not found.data else None

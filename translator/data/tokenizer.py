@@ -109,6 +109,10 @@ class Tokenizer:
         """The pieces as they stand in the vocabulary, for display."""
         return [self._sp.id_to_piece(index) if index < self._size else "<pad>" for index in ids]
 
+    def lettered(self, ids: Sequence[int]) -> list[bool]:
+        """Whether each piece has a letter or digit (or is unknown, since it may stand for some); others are marks."""
+        return [not self._is_text(i) or any(map(str.isalnum, self._sp.id_to_piece(i))) for i in ids]
+
     def count_altered(self, lines: Iterable[str]) -> int:
         """How many lines lose visible content to normalisation, so that the model can never write them as they are.
 

@@ -5,13 +5,13 @@ Gold links are sure (S) or possible (P), and every sure link is possible, too. O
     precision = |A n P| / |A|,   recall = |A n S| / |S|,   AER = 1 - (|A n S| + |A n P|) / (|A| + |S|)
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import torch
-from torch import Tensor
 
-from translator.alignment import Link, at_step, merge_links
+from translator.alignment import Link, drop_last_column, link_words, spoken
 from translator.inference import Translator
 from translator.options import ALIGN_STEPS
 from translator.reading import Reading
@@ -50,41 +50,32 @@ def alignment_error_rate(links: Links, sure: Links, possible: Links) -> Rates:
     )
 
 
-def links_by_reading(
-    translator: Translator, sources: Sequence[str], targets: Sequence[str]
-) -> dict[Reading, list[list[Link]]]:
-    """Hard links between words of given pairs, by layer, head and step; the mean of a layer's heads counts as one more.
+def readings_of(heads_of_layers: Sequence[int]) -> list[Reading]:
+    """Every head, the mean of every layer, and that of every run of neighbouring layers, at both steps.
 
-    The same links that `Translator.align` gives for each of these readings, in one pass for all of them. Raises
-    UserError as `Translator.score` does.
+    ``heads_of_layers`` says how many heads each decoder layer has; a layer without heads is passed over.
     """
-    found: dict[Reading, list[list[Link]]] = {}
-    words = translator.tokenizer.encode_with_words
+    layers = [layer for layer, count in enumerate(heads_of_layers) if count]
+    places = [Reading.at(layer, [head]).places for layer in layers for head in range(heads_of_layers[layer])]
+    runs = sorted((layers[i:j] for i, j in combinations(range(len(layers) + 1), 2)), key=len)
+    places += [Reading.across(heads_of_layers, run).places for run in runs]
+    return [Reading(place, step) for place in dict.fromkeys(places) for step in ALIGN_STEPS]
+
+
+def links_by_reading(
+    translator: Translator, sources: Sequence[str], targets: Sequence[str], readings: Sequence[Reading]
+) -> dict[Reading, list[list[Link]]]:
+    """Hard links between words of given pairs, at each of some readings.
+
+    The same links that `Translator.align` gives for each of them, in one pass for all. Raises UserError as
+    `Translator.score` does.
+    """
+    found: dict[Reading, list[list[Link]]] = {reading: [] for reading in readings}
     for start in range(0, len(sources), CHUNK):
         pairs = sources[start : start + CHUNK], targets[start : start + CHUNK]
         for source, target, layers in zip(*pairs, translator.cross_attention(*pairs), strict=True):
-            for reading, links in _of_pair(layers, words(source)[1], words(target)[1]):
-                found.setdefault(reading, []).append(links)
+            rows = torch.stack([reading.rows(layers) for reading in readings])  # (readings, T, S + 1)
+            matrices = spoken(drop_last_column(rows), translator.side(source), translator.side(target))
+            for reading, matrix in zip(readings, matrices, strict=True):
+                found[reading].append(link_words(matrix))
     return found
-
-
-def _of_pair(
-    layers: Sequence[Tensor], source_words: Sequence[int], target_words: Sequence[int]
-) -> Iterator[tuple[Reading, list[Link]]]:
-    """Every reading of a pair with its links, from weights (H, T + 1, S + 1) of each layer."""
-    for layer, weights in enumerate(layers):
-        heads: list[tuple[int, ...]] = [(head,) for head in range(len(weights))]
-        if len(heads) > 1:
-            heads.append(tuple(range(len(weights))))
-            weights = torch.cat([weights, weights.mean(dim=0, keepdim=True)])  # noqa: PLW2901
-        for step in ALIGN_STEPS:
-            for chosen, matrix in zip(heads, at_step(weights, step), strict=True):
-                yield Reading(layer, chosen, step), merge_links(_hard(matrix), source_words, target_words)
-
-
-def _hard(matrix: Tensor) -> list[Link]:
-    """Weights (T, S + 1) -> the best source piece of each target piece; the end of sentence is no source piece."""
-    if matrix.shape[1] == 1:
-        return []
-    best, columns = matrix[:, :-1].max(dim=1)
-    return [(s, t) for t, (s, weight) in enumerate(zip(columns.tolist(), best.tolist(), strict=True)) if weight > 0]

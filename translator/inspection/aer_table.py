@@ -9,12 +9,12 @@ from translator.alignment import Link
 from translator.checkpoint import read_config
 from translator.errors import UserError
 from translator.inference import Translator
-from translator.inspection.aer import Links, links_by_reading
-from translator.inspection.diagonal_aligner import align_statistically, plain_diagonal
-from translator.inspection.gold import Gold, flipped
+from translator.inspection.aer import Links, links_by_reading, readings_of
+from translator.inspection.diagonal_aligner import align_both_ways, plain_diagonal
+from translator.inspection.gold import Gold
 from translator.options import ALIGN_STEPS
-from translator.reading import Reading
-from translator.symmetrization import METHODS, symmetrize
+from translator.reading import Place, Reading
+from translator.symmetrization import METHODS, flipped, symmetrize
 
 Text = tuple[Sequence[str], Sequence[str]]  # sources, targets
 
@@ -52,15 +52,14 @@ class AlignmentTable:
             "",
             *(f"{name:<{longest}}{_figures(rates)}" for name, rates in self.others.items()),
             "",
-            f"best: {described(self.best)}",
+            f"best: {self.best}",
         ]
 
     def _readings(self) -> list[str]:
-        places = dict.fromkeys((reading.layer, reading.heads) for reading in self.readings)
         return [
-            f"{layer:<7}{_heads(heads)}".ljust(_PLACE)
-            + self._across([_figures(self.readings[Reading(layer, heads, step)]) for step in ALIGN_STEPS])
-            for layer, heads in places
+            _named(places).ljust(_PLACE)
+            + self._across([_figures(self.readings[Reading(places, step)]) for step in ALIGN_STEPS])
+            for places in dict.fromkeys(reading.places for reading in self.readings)
         ]
 
     def _across(self, cells: Sequence[str]) -> str:
@@ -84,26 +83,29 @@ def measure_alignments(
     *,
     reverse: Translator | None = None,
     method: str | None = None,
-    aligner_text: Text = ((), ()),
+    aligner_text: Text | None = ((), ()),
 ) -> AlignmentTable:
     """Judge all readings of a model, the one it uses, the plain diagonal and a statistical aligner.
 
     ``reverse`` translates in the other direction: its links and those of both, made one by ``method`` (by every one
-    there is), join the table. ``aligner_text`` is what the statistical aligner learns from beside the pairs themselves.
-    Raises UserError for an unknown method and for lines that the model cannot take.
+    there is), join the table. ``aligner_text`` is what the statistical aligner learns from beside the pairs themselves;
+    with None it is left out. Raises UserError for an unknown method and for lines that the model cannot take.
     """
-    found = links_by_reading(translator, gold.sources, gold.targets)
-    if not found:
+    readings = readings_of(translator.cross_heads())
+    if not readings or not gold.sources:
         raise UserError("there are no heads of cross-attention to read from, or no pairs to read")
+    found = links_by_reading(translator, gold.sources, gold.targets, readings)
     own = translator.default_reading()
     forward = _links(translator, gold.sources, gold.targets)
-    others: dict[str, Links] = {f"default ({described(own)})": forward}
+    others: dict[str, Links] = {f"default ({own})": forward}
     if reverse is not None:
         backward = flipped(_links(reverse, gold.targets, gold.sources))
         others["reverse model"] = backward
         for each in METHODS if method is None else [method]:
             others[f"both, {each}"] = _symmetrized(forward, backward, each)
-    others |= _without_a_model(gold, aligner_text)
+    others["plain diagonal"] = plain_diagonal(gold.sources, gold.targets)
+    if aligner_text is not None:
+        others |= _statistical(gold, aligner_text)
     best = min(found, key=lambda reading: gold.error(found[reading]))
     return AlignmentTable(
         title=gold.describe(),
@@ -121,11 +123,9 @@ def check_reverse(directory: Path, reverse: Path) -> None:
         raise UserError(f"{reverse} translates {pair}; needed is {here['target']} to {here['source']}")
 
 
-def _without_a_model(gold: Gold, text: Text) -> dict[str, Links]:
-    forward = align_statistically(gold.sources, gold.targets, text)
-    backward = flipped(align_statistically(gold.targets, gold.sources, (text[1], text[0])))
+def _statistical(gold: Gold, text: Text) -> dict[str, Links]:
+    forward, backward = align_both_ways(gold.sources, gold.targets, text)
     return {
-        "plain diagonal": plain_diagonal(gold.sources, gold.targets),
         "statistical aligner": forward,
         "statistical aligner, grow-diag": _symmetrized(forward, backward, "grow-diag"),
     }
@@ -139,16 +139,12 @@ def _symmetrized(forward: Links, backward: Links, method: str) -> list[list[Link
     return [symmetrize(one, other, method) for one, other in zip(forward, backward, strict=True)]
 
 
-def described(reading: Reading) -> str:
-    """A reading in words."""
-    return f"layer {reading.layer}, head {_heads(reading.heads)}, {reading.step} step"
-
-
-def _heads(heads: tuple[int, ...]) -> str:
-    """One head, or that it is the mean of several."""
-    if len(heads) == 1:
-        return str(heads[0])
-    return "mean" if heads == tuple(range(len(heads))) else "+".join(map(str, heads))
+def _named(places: Sequence[Place]) -> str:
+    """A layer and a head of it, or the mean of all heads of a layer, or of several."""
+    first, last = places[0].layer, places[-1].layer
+    layers = str(first) if first == last else f"{first}-{last}"
+    heads = str(*places[0].heads) if len(places) == 1 == len(places[0].heads) else "mean"
+    return f"{layers:<7}{heads}"
 
 
 def _figures(rates: dict[str, float]) -> str:

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from translator.alignment import Link
 from translator.data.tokenizer import USER_WORD
+from translator.symmetrization import flipped
 
 P0, PRIOR = 0.08, 0.01
 ROUNDS = 5
@@ -55,6 +56,14 @@ def align_statistically(
         if s >= 0 and index < len(links):
             links[index].append((s, t))
     return links
+
+
+def align_both_ways(
+    sources: Sequence[str], targets: Sequence[str], more: tuple[Sequence[str], Sequence[str]] = ((), ())
+) -> tuple[list[list[Link]], list[list[Link]]]:
+    """Links found for each target word, and those found for each source word, all as (source, target)."""
+    backward = align_statistically(targets, sources, (more[1], more[0]))
+    return align_statistically(sources, targets, more), flipped(backward)
 
 
 def plain_diagonal(sources: Sequence[str], targets: Sequence[str]) -> list[list[Link]]:

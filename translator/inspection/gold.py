@@ -1,17 +1,18 @@
-"""Links that are known to be right, and how found links are judged by them: from files, or from the pocket corpus."""
+"""Links that are known to be right, and how found links are judged by them: from files or the pocket corpus."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from translator.alignment import Link
 from translator.data.lines import read_text
-from translator.data.parallel import read_parallel
+from translator.data.parallel import ParallelText, read_parallel
 from translator.data.tokenizer import USER_WORD
 from translator.errors import UserError
 from translator.inspection.aer import Links, alignment_error_rate
+from translator.inspection.diagonal_aligner import align_both_ways
 
 _LINK = re.compile("([0-9]+)([-p])([0-9]+)")
 _EDGE = re.compile(r"^\W+|\W+$")
@@ -44,6 +45,10 @@ class GoldLinks:
     targets: list[str]
     sure: list[set[Link]]
     possible: list[set[Link]]
+
+    def first(self, count: int) -> "GoldLinks":
+        """Of the first so many pairs."""
+        return GoldLinks(self.sources[:count], self.targets[:count], self.sure[:count], self.possible[:count])
 
     def describe(self) -> str:
         """Counts."""
@@ -188,6 +193,10 @@ def pocket_gold(config: Mapping[str, Any], split: str) -> GoldLinks:
     return GoldLinks([pair.source for pair in pairs], [pair.target for pair in pairs], links, links)
 
 
-def flipped(links: Sequence[Sequence[Link]]) -> list[list[Link]]:
-    """Links of every pair as seen from the other side."""
-    return [[(t, s) for s, t in of_pair] for of_pair in links]
+def agreed_links(sources: list[str], targets: list[str], text: ParallelText) -> GoldLinks:
+    """What the statistical aligner says, in place of gold: sure is what both of its directions say, possible what one
+    does. It learns from ``text``, too. Good enough to choose a reading by where nobody has linked words.
+    """
+    more = (text.sources, text.targets)
+    both = [(set(one), set(other)) for one, other in zip(*align_both_ways(sources, targets, more), strict=True)]
+    return GoldLinks(sources, targets, [one & other for one, other in both], [one | other for one, other in both])

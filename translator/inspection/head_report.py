@@ -15,6 +15,8 @@ from torch import Tensor
 from translator.attention.heads import attentions, closing, gated
 from translator.inspection.columns import aligned, number
 from translator.inspection.faithfulness import Faithfulness, faithfulness
+from translator.inspection.gold import GoldLinks
+from translator.inspection.head_alignment import alignment_errors
 from translator.inspection.head_names import Head, by_site, heads_of
 from translator.inspection.head_statistics import statistics
 from translator.inspection.importance import importance
@@ -49,6 +51,7 @@ COLUMNS = (
     Column("punctuation", "punct", 2, "weight on punctuation"),
     Column("ends", "ends", 2, "weight on the source's end of sentence; in dec.self on the begin of sentence"),
     Column("most_alike", "alike", 2, "1 - Jensen-Shannon divergence (bits) to the most similar head there"),
+    Column("aer", "AER", 2, "alignment error rate of the links between words that it alone gives, 0 to 1"),
     Column("erasure", "erase", 2, "Spearman: its weights and the fall of log p when a source word is hidden", True),
     Column("gradient", "grad", 2, "Spearman: its weights and |gradient x input| of source words", True),
 )
@@ -118,10 +121,11 @@ class HeadReport:
         ]
 
 
-def report(study: Study, explained: int) -> HeadReport:
+def report(study: Study, explained: int, gold: GoldLinks | None = None) -> HeadReport:
     """Measure all heads; ``explained`` is the number of pairs on which weights are compared with other evidence.
 
-    Takes a decoding of all sentences for each head, so it tells how far it is.
+    With ``gold`` it is known, too, how well each head of cross-attention aligns the words of those pairs. Takes a
+    decoding of all sentences for each head, so it tells how far it is.
     """
     at_least("explain", explained, 0)
     looks, similar = statistics(study)
@@ -129,6 +133,8 @@ def report(study: Study, explained: int) -> HeadReport:
     loss, bleu = study.loss(), study.bleu()
     weight = {head: {"importance": value} for head, value in importance(study).items()}
     measures: list[Figures] = [weight, removal(study, loss, bleu), looks, most_alike(study, similar), faithful.heads]
+    if gold is not None:
+        measures.append(alignment_errors(study.translator, gold))
     figures = {
         head: {key: value for measure in measures for key, value in measure.get(head, {}).items()}
         for head in heads_of(study.model)

@@ -39,8 +39,8 @@ class PairAttention:
     target_words: list[int] = field(default_factory=list)
 
     def mean(self) -> Tensor:
-        """The chosen layer, averaged over the chosen heads -> (T, S); the rows are called as `rows` says."""
-        return self.layers[self.reading.layer][list(self.reading.heads)].mean(dim=0)
+        """The weights at the places of the reading, averaged -> (T, S); the rows are called as `rows` says."""
+        return self.reading.mean(self.layers)
 
     @property
     def rows(self) -> list[str]:
@@ -59,11 +59,8 @@ class PairAttention:
     @property
     def reading_name(self) -> str:
         """The reading in words."""
-        heads = ", ".join(map(str, self.reading.heads))
-        which = f"head {heads}" if len(self.reading.heads) == 1 else f"mean of heads {heads}"
-        if len(self.reading.heads) == len(self.layers[self.reading.layer]):
-            which = "mean of all heads"
-        return f"cross-attention of layer {self.reading.layer}, {which}, as each piece is {self.done}"
+        place = str(self.reading).removesuffix(f", {self.reading.step} step")
+        return f"cross-attention of {place}, as each piece is {self.done}"
 
     def to_dict(self) -> dict[str, Any]:
         """All but self-attention as plain values; ``cross_attention`` is nested layer, head, target, source piece."""
@@ -72,9 +69,7 @@ class PairAttention:
             "target": self.target,
             "source_pieces": self.source_pieces,
             "target_pieces": self.target_pieces,
-            "layer": self.reading.layer,
-            "heads": list(self.reading.heads),
-            "step": self.reading.step,
+            **self.reading.to_config(),
             "alignment": [list(link) for link in self.links],
             "cross_attention": [weights.tolist() for weights in self.layers],
         }
@@ -106,7 +101,6 @@ def attend(
     record = _record(model, source_ids, [tokenizer.bos_id, *target_ids[:-1]])
     weights = _of_pair(record.cross)
     reading = choose_reading([len(of_layer) for of_layer in weights], layer, heads, translator.reading, step)
-    chosen = {"align_layer": reading.layer, "align_heads": reading.heads, "align_step": reading.step}
     return PairAttention(
         source,
         target,
@@ -114,7 +108,7 @@ def attend(
         target_pieces,
         weights,
         reading,
-        links=translator.align([source], [target], **chosen)[0].links,
+        links=Translator(model, tokenizer, reading).align([source], [target])[0].links,
         encoder=_of_pair(record.encoder),
         decoder=_of_pair(record.decoder),
         begin=tokenizer.pieces([tokenizer.bos_id])[0],

@@ -97,7 +97,7 @@ def _draw_grid(grid: Any, attention: PairAttention) -> None:
             axes.set_xticks([])
             axes.set_yticks([])
             axes.set_title(f"layer {layer}, head {head}", fontsize=8)
-            if layer == attention.reading.layer and head in attention.reading.heads:
+            if any(layer == place.layer and head in place.heads for place in attention.reading.places):
                 axes.spines[:].set(color=_READ, linewidth=2.5)
 
 

@@ -3,13 +3,13 @@
 import copy
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from translator.attention.heads import attentions
 from translator.checkpoint import Bundle
 from translator.errors import UserError
 from translator.inspection.head_names import NAMES, Head, by_site
 from translator.model.transformer import Transformer
+from translator.reading import Place, Reading
 
 
 def least_important(
@@ -50,15 +50,17 @@ def prune_bundle(bundle: Bundle, heads: Sequence[Head]) -> Bundle:
     model = copy.deepcopy(bundle.model)
     model.prune_heads(by_site(heads))
     config = {**bundle.config, "model": model.config.to_dict()}
-    reading = config.pop("alignment", None)
+    reading = Reading.from_config(config.pop("alignment", None))
     if reading is not None and (places := _left(reading, bundle.model, model)):
-        config["alignment"] = {**reading, "heads": places}
+        config["alignment"] = replace(reading, places=places).to_config()
     return replace(bundle, model=model, config=config)
 
 
-def _left(reading: Mapping[str, Any], before: Transformer, after: Transformer) -> list[int]:
+def _left(reading: Reading, before: Transformer, after: Transformer) -> tuple[Place, ...]:
     """Where the heads of a reading stand now, those that are left."""
-    site = f"cross.{reading['layer']}"
-    old, new = attentions(before)[site].kept, attentions(after)[site].kept
-    numbers = [old[place] for place in reading["heads"]]
-    return [new.index(one) for one in numbers if one in new]
+    places = []
+    for layer, heads in reading.places:
+        old, new = (attentions(model)[f"cross.{layer}"].kept for model in (before, after))
+        left = tuple(new.index(old[head]) for head in heads if old[head] in new)
+        places += [Place(layer, left)] if left else []
+    return tuple(places)

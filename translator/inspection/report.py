@@ -57,20 +57,30 @@ def build_page(pairs: Sequence[PairAttention], name: str, languages: tuple[str, 
 def pair_values(pair: PairAttention) -> dict[str, Any]:
     """What the page knows of a pair, as plain values; weights as in `pack`, one text a layer."""
     kinds = {"cross": pair.layers, "encoder": pair.encoder, "decoder": pair.decoder}
+    weights = {
+        kind: [{"heads": len(weights), "packed": pack(weights)} for weights in layers] for kind, layers in kinds.items()
+    }
+    first, *others = pair.reading.places
+    reading: dict[str, Any] = {"layer": first.layer, "heads": list(first.heads)}
+    if others:  # their mean joins the layers as one more, with a name of its own
+        reading = {"layer": len(pair.layers), "heads": [0]}
+        mean = {"heads": 1, "packed": pack(pair.reading.mean(pair.layers)), "name": _layers(pair)}
+        weights["cross"].append(mean)
     return {
         "source": _side(pair.source, pair.source_pieces, pair.source_words),
         "target": _side(pair.target, pair.target_pieces, pair.target_words),
         "begin": pair.begin,
-        "reading": {
-            "layer": pair.reading.layer,
-            "heads": list(pair.reading.heads),
-            "step": pair.reading.step,
-        },
-        "weights": {
-            kind: [{"heads": len(weights), "packed": pack(weights)} for weights in layers]
-            for kind, layers in kinds.items()
-        },
+        "reading": {**reading, "step": pair.reading.step},
+        "weights": weights,
     }
+
+
+def _layers(pair: PairAttention) -> str:
+    """What the mean of several layers is called."""
+    places = pair.reading.places
+    whole = all(len(heads) == len(pair.layers[layer]) for layer, heads in places)
+    numbers = "layers " + "+".join(str(layer) for layer, _ in places)
+    return numbers if whole else f"{sum(len(heads) for _, heads in places)} heads of {numbers}"
 
 
 def pack(weights: Tensor) -> str:

@@ -15,10 +15,11 @@ function drawControls() {
 function select(layer, heads) {
   state.layer = Math.min(layer, data.pairs[state.pair].weights[state.kind].length - 1);
   const all = headsOf(state.layer);
-  const exist = heads !== null && heads.every((head) => head < all.length);
+  const { name } = data.pairs[state.pair].weights[state.kind][state.layer];
+  const exist = heads !== null && !name && heads.every((head) => head < all.length);
   state.heads = exist && (heads.length === 1 || heads.length < all.length) ? heads : null;
   shown = matrixOf(state.layer, state.heads);
-  byId("matrix-title").textContent = `${KINDS[state.kind].name}, layer ${state.layer}, ${headsText(state.heads)}`;
+  byId("matrix-title").textContent = `${KINDS[state.kind].name}, ${placeText(state.kind, state.layer, state.heads)}`;
   const place = state.heads === null ? 0 : state.heads.length === 1 ? state.heads[0] + 1 : -1;
   let stop = null;
   for (const button of byId("grid").querySelectorAll("button")) {
@@ -59,8 +60,8 @@ function drawReading() {
   const all = data.pairs[state.pair].weights.cross[layer].heads === heads.length;
   const isShown = state.kind === "cross" && state.step === step && state.layer === layer
     && String(state.heads ?? headsOf(layer)) === String(heads);
-  byId("reading").textContent = `Where alignments are read: layer ${layer}, `
-    + `${headsText(all && heads.length > 1 ? null : heads)}, as a word is ${step === "input" ? "read" : "written"}`;
+  const place = placeText("cross", layer, all && heads.length > 1 ? null : heads);
+  byId("reading").textContent = `Where alignments are read: ${place}, as a word is ${step === "input" ? "read" : "written"}`;
   byId("reading").setAttribute("aria-pressed", String(isShown));
 }
 

@@ -11,10 +11,11 @@ function drawGrid() {
     return made;
   };
   const tiles = [heading(""), heading("mean"), ...Array.from({ length: most }, (_, head) => heading(`head ${head}`))];
-  layers.forEach((_, layer) => {
-    tiles.push(heading(`layer ${layer}`));
+  layers.forEach(({ name, heads }, layer) => {
+    tiles.push(heading(name ?? `layer ${layer}`));
+    const last = name ? 0 : heads; // a mean of layers has no heads of its own
     for (let place = 0; place <= most; place++) {
-      tiles.push(place <= headsOf(layer).length ? tile(layer, place) : element("span"));
+      tiles.push(place <= last ? tile(layer, place) : element("span"));
     }
   });
   byId("grid").style.setProperty("--across", most + 1);
@@ -28,7 +29,8 @@ function tile(layer, place) {
   const canvas = element("canvas");
   const made = element("button", { type: "button", className: "tile" }, canvas);
   Object.assign(made.dataset, { line: layer, place });
-  made.setAttribute("aria-label", `Layer ${layer}, ${headsText(heads)}`);
+  const label = placeText(state.kind, layer, heads);
+  made.setAttribute("aria-label", label[0].toUpperCase() + label.slice(1));
   made.addEventListener("click", () => select(layer, heads));
   paint(canvas, matrixOf(layer, heads));
   return made;

@@ -31,6 +31,12 @@ let shown = null; // Float32Array, rows x columns
 let held = NOTHING; // the word that a click holds
 let pointed = NOTHING; // the word, or cell, under the pointer or the keyboard's focus
 
+/* A layer and heads of it, or the mean of several layers. */
+function placeText(kind, layer, heads) {
+  const { name } = data.pairs[state.pair].weights[kind][layer];
+  return name ? `mean of ${name}` : `layer ${layer}, ${headsText(heads)}`;
+}
+
 function headsText(heads) {
   if (heads === null) return "mean of all heads";
   return heads.length === 1 ? `head ${heads[0]}` : `mean of heads ${heads.join(", ")}`;
