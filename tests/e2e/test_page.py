@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -282,6 +283,8 @@ def test_many_heads_and_words_are_seen_at_once(show: Open) -> None:
     cut = "return [...document.querySelectorAll('#grid, .matrix-scroll')].map(box => box.scrollWidth - box.clientWidth)"
     assert show(pair_of_words(long, long, heads=8)).execute_script(cut) == [0, 0]
     assert show(pair_of_words("a b", "A B", heads=8)).execute_script(cut) == [0, 0]
+    several = replace(pair_of_words("a b", "A B", heads=4, layers=4), reading=Reading.across([4] * 4, (1, 2, 3)))
+    assert show(several).execute_script(cut) == [0, 0]
 
 
 def test_a_long_pair_stays_readable(show: Open) -> None:
