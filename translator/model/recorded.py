@@ -96,7 +96,8 @@ class _Layers(nn.Module):
         pairs = list(zip(tensors[::2], tensors[1::2], strict=True))
         layers = list(self.model.decoder)
         for layer, own, memory in zip(layers, pairs[: len(layers)], pairs[len(layers) :], strict=True):
-            x, _ = layer(x, KV.of_room(*own, used), KV(*memory), src_valid)
+            cache = KV.of_room(*own, used)  # type: ignore[arg-type]  # as a tensor a number is no constant of the recording
+            x, _ = layer(x, cache, KV(*memory), src_valid)
         return self.model.logits(self.model.decoder_norm(x)[:, 0])
 
 
