@@ -35,6 +35,8 @@ from translator.streams import LineWriter, say  # noqa: E402
 
 PROGRAM = "compare.py"
 PEERS = HERE / ".venv"
+#: Hugging Face's name for when a beam search ends: "never" before nothing better can come, as ours.
+EARLY = "early_stopping"
 #: How exactly ours translates; what others write is compared with the first.
 OURS = ("float32", "bf16", "int8")
 #: Of source pieces, as translating limits its outputs.
@@ -86,6 +88,7 @@ def build_parser() -> argparse.ArgumentParser:
     train.add_argument("--model", nargs="+", choices=MODELS, default=["tiny", "small"], help="(tiny small)")
     train.add_argument("--vocab", type=int, default=8000, metavar="V", help="pieces learned from the data (8000)")
     train.add_argument("--batch-tokens", type=int, default=4096, metavar="N", help="of a batch, padded (4096)")
+    train.add_argument("--programs", nargs="+", metavar="P", help="only these beside ours (all)")
     train.add_argument("--steps", type=int, default=10, metavar="N", help="updates a round (10)")
     decode = commands.add_parser("decode", help="the same weights and sentences", allow_abbrev=False)
     decode.set_defaults(run=compare_decoding)
@@ -133,6 +136,8 @@ def compare_training(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]
             for suffix, precision in (("", "32-true"), (", bf16 autocast", "bf16-mixed"))
         ),
     ]
+    if found.programs is not None:
+        programs = [p for p in programs if p.name.startswith("ours") or p.name in found.programs]
     with TemporaryDirectory() as scratch:
         path = str(Path(scratch, "batches.pt"))
         data = data_settings(found.data, found.root, found.languages)
@@ -173,7 +178,8 @@ def compare_decoding(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]
                 groups = [sources[start : start + batch] for start in range(0, len(sources), batch)]
                 limits = [[limit(group[0])] * len(group) for group in groups]  # others have one limit a batch
                 of_groups = {"groups": groups, "limits": limits}
-                answers = take_turns(programs, {**job, **of_groups, "beam": beam}, found.turns, Path(scratch))
+                asked = [p for p in programs if beam > 1 or p.own.get(EARLY) != "never"]  # greedy search just ends
+                answers = take_turns(asked, {**job, **of_groups, "beam": beam}, found.turns, Path(scratch))
                 rows = rows_of(answers, len(sources), "sentences", f"beam {beam}, batch {batch}", found)
                 if found.reference is not None:
                     for row, given in zip(rows, filter(None, answers.values()), strict=True):
@@ -202,7 +208,10 @@ def decoders(found: argparse.Namespace, scratch: Path) -> list[Program]:
             )
             for kind in sorted(found.precisions, key=OURS.index)
         ),
-        Program("Hugging Face", "huggingface_decode.py", found.python, {"model": exported["huggingface"]}),
+        *(
+            Program(name, "huggingface_decode.py", found.python, {"model": exported["huggingface"], EARLY: rule})
+            for name, rule in (("Hugging Face", False), ("Hugging Face, to the end", "never"))
+        ),
         *(
             Program(f"CTranslate2 {kind}", "ctranslate2_decode.py", found.python, {**other, "compute_type": kind})
             for kind in found.types

@@ -22,6 +22,7 @@ def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:
         found = model.generate(
             input_ids=torch.tensor(rows), attention_mask=(torch.arange(width) < lengths[:, None]).long(),
             num_beams=job["beam"], do_sample=False, length_penalty=1.0, max_new_tokens=max(limits),
+            early_stopping=job["early_stopping"],
             suppress_tokens=[ids["unk_id"], pad, ids["bos_id"]],
         )  # fmt: skip
         return [pieces(row, eos) for row in found[:, 1:].tolist()]

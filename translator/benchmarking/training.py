@@ -17,7 +17,7 @@ from translator.device import place
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 from translator.training.config import OptimizerConfig, TrainerConfig
-from translator.training.place import choose_precision
+from translator.training.place import choose_precision, keep_compiled_products
 from translator.training.step import average_and_clip, build_optimizer, losses
 
 LABEL_SMOOTHING = 0.1
@@ -47,6 +47,7 @@ class Updates:
     """A model and its optimizer, one update at a time: forward, backward, clipping, AdamW. No averaged weights."""
 
     def __init__(self, model: Transformer, precision: str) -> None:
+        keep_compiled_products()
         self.model = model.train()
         self.device = next(model.parameters()).device
         self._mixed = precision == "bf16-mixed"

@@ -1,7 +1,9 @@
 """Label-smoothed cross-entropy that never holds the whole matrix of logits.
 
 With V classes of which A may be produced, the target distribution puts 1 - eps + eps/A on the reference token and
-eps/A on every other producible token (Szegedy 2016, 1512.00567, section 7; Vaswani 2017, 5.4).
+eps/A on every other producible token (Szegedy 2016, 1512.00567, section 7; Vaswani 2017, 5.4). The eps/A is the same for
+all: summed over the classes it is one product with the sum w of the producible classes' vectors, in the loss (the sum of
+a row's logits is hidden w) as in the gradient, so that no matrix of tokens by vocabulary is gone through for it.
 """
 
 from typing import Any
@@ -14,7 +16,7 @@ from torch.autograd.function import once_differentiable
 #: Rows whose logits are held at a time, in the type of the products; bounds the memory.
 BLOCK = 1024
 #: Rows turned into probabilities at a time, in float32; few enough to stay in a CPU's cache.
-CHUNK = 64
+CHUNK = 32
 
 
 def smoothed_cross_entropy(
@@ -62,7 +64,7 @@ class _ChunkedLoss(torch.autograd.Function):
         """See `smoothed_cross_entropy`; ``products`` is the type of the matrix products."""
         wide = torch.promote_types(products, torch.float32)
         narrow_weight = weight.to(products)
-        total = torch.zeros(2, dtype=wide, device=hidden.device)
+        nll, log_mass = (torch.zeros((), dtype=wide, device=hidden.device) for _ in range(2))
         need_gradient = any(ctx.needs_input_grad)
         grad_hidden = torch.empty_like(hidden, dtype=wide) if need_gradient else None
         grad_weight = torch.zeros_like(weight, dtype=wide) if need_gradient else None
@@ -74,15 +76,26 @@ class _ChunkedLoss(torch.autograd.Function):
             torch.mm(narrow, narrow_weight.t(), out=grads)
             for logits, labels in zip(grads.split(CHUNK), targets[rows].split(CHUNK), strict=True):
                 probs = exact[: len(logits)].copy_(logits)
-                total += _loss_of_chunk(probs, labels, impossible, smoothing)
+                mass_of_chunk = _probabilities(probs, impossible)
+                at_target = logits.gather(1, labels[:, None]).sum(dtype=wide)
+                log_mass += mass_of_chunk
+                nll += mass_of_chunk - at_target
                 if need_gradient:
-                    logits.copy_(_gradient_of_chunk(probs, labels, impossible, smoothing))
+                    ones = probs.new_full((len(labels), 1), smoothing - 1.0)
+                    logits.copy_(probs.scatter_add_(1, labels[:, None], ones))
             if grad_hidden is not None and grad_weight is not None:
                 grad_hidden[rows] = grads @ narrow_weight
                 grad_weight += grads.t() @ narrow
+        share = smoothing / (len(weight) - len(impossible))
+        of_all_hidden, of_all_weights = hidden.sum(0, dtype=wide), weight.sum(0, dtype=wide)
+        of_all_weights -= weight[impossible].sum(0, dtype=wide)
+        loss = (1.0 - smoothing) * nll + smoothing * log_mass - share * (of_all_hidden @ of_all_weights)
+        if grad_hidden is not None and grad_weight is not None:
+            grad_hidden -= share * of_all_weights
+            grad_weight -= share * of_all_hidden
+            grad_weight[impossible] = 0.0
         ctx.save_for_backward(grad_hidden, grad_weight)
         ctx.kinds = hidden.dtype, weight.dtype
-        loss, nll = total.unbind()
         ctx.mark_non_differentiable(nll)
         return loss, nll
 
@@ -94,23 +107,10 @@ class _ChunkedLoss(torch.autograd.Function):
         return grads[0], grads[1], None, None, None, None
 
 
-def _loss_of_chunk(logits: Tensor, targets: Tensor, impossible: Tensor, smoothing: float) -> Tensor:
-    """Logits (m, V), turned in place into probabilities -> loss and negative log-likelihood, summed (2,)."""
-    n_possible = logits.shape[1] - len(impossible)
-    at_target = logits.gather(1, targets[:, None]).sum()
-    uniform = logits.sum() - logits.index_select(1, impossible).sum()
+def _probabilities(logits: Tensor, impossible: Tensor) -> Tensor:
+    """Logits (m, V), turned in place into probabilities -> the sum of the rows' log-masses, log sum exp."""
     logits.index_fill_(1, impossible, float("-inf"))
     highest = logits.amax(dim=1, keepdim=True)
     mass = logits.sub_(highest).exp_().sum(dim=1, keepdim=True)
     logits.div_(mass)
-    log_mass = (mass.log() + highest).sum()
-    nll = log_mass - at_target
-    return torch.stack(((1.0 - smoothing) * nll + smoothing * (log_mass - uniform / n_possible), nll))
-
-
-def _gradient_of_chunk(probs: Tensor, targets: Tensor, impossible: Tensor, smoothing: float) -> Tensor:
-    """d loss / d logits = p - target distribution, formed in place of the probabilities (m, V)."""
-    share = smoothing / (probs.shape[1] - len(impossible))
-    probs.sub_(share).index_fill_(1, impossible, 0.0)
-    ones = probs.new_full((len(targets), 1), -(1.0 - smoothing))
-    return probs.scatter_add_(1, targets[:, None], ones)
+    return (mass.log_() + highest).sum()

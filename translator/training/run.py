@@ -26,7 +26,7 @@ from translator.model.transformer import Transformer
 from translator.options import TranslateOptions
 from translator.training.config import TrainingConfig
 from translator.training.module import TranslationModule
-from translator.training.place import choose_accelerator
+from translator.training.place import choose_accelerator, keep_compiled_products
 from translator.training.report import already_finished, finish
 from translator.training.rundir import RunDirectory
 from translator.training.settings import absolute_paths, model_settings, run_name
@@ -85,6 +85,7 @@ def prepare(
     Raises:
         UserError: as `train`.
     """
+    keep_compiled_products()
     if config.trainer.threads is not None:
         torch.set_num_threads(config.trainer.threads)
     data = absolute_paths(settings["data"])
