@@ -23,12 +23,10 @@ from translator.decoding.beam import beam_search
 from translator.decoding.greedy import greedy_search
 from translator.decoding.hypothesis import Hypothesis
 from translator.decoding.sampling import sample
-from translator.decoding.state import Step
 from translator.device import place
 from translator.errors import UserError
 from translator.model.int8 import quantize
-from translator.model.recorded import RecordedStep
-from translator.model.state import DecoderState
+from translator.model.recorded import Recorded, recorded
 from translator.model.transformer import Transformer
 from translator.options import EXTRA_PIECES, TranslateOptions
 from translator.parts import Part, line_parts
@@ -54,7 +52,8 @@ class Translator:
         self.model, self.tokenizer = model, tokenizer
         #: Where alignments are read if the user does not say; a bundle may store the best place.
         self.reading = reading
-        self._recorded: RecordedStep | None = None
+        #: What a search starts with and steps with.
+        self.searched: Transformer | Recorded = model
 
     @classmethod
     def load(
@@ -81,18 +80,13 @@ class Translator:
 
     @classmethod
     def load_frozen(cls, *arguments: Any, **options: Any) -> "Translator":
-        """As `load`, for a model that nobody changes afterwards: its decoding steps are recorded.
+        """As `load`, for a model that nobody changes afterwards: its searches are recorded.
 
         Results are the same, sooner: those of single sentences in half the time.
         """
         translator = cls.load(*arguments, **options)
-        translator._recorded = RecordedStep(translator.model)
+        translator.searched = recorded(translator.model)
         return translator
-
-    @property
-    def step(self) -> Step[DecoderState]:
-        """How a search reads one more token."""
-        return self._recorded or self.model.step
 
     def translate(self, lines: Sequence[str], **options: Any) -> list[Translation]:
         """Translate lines, in order, one for one; the options are those of `TranslateOptions`.
@@ -230,7 +224,8 @@ class Translator:
         config, device = self.model.config, next(self.model.parameters()).device
         source, valid = pad([[*part.ids, config.eos_id] for part in parts], config.pad_id, device)
         limits = torch.tensor([self._output_limit(len(p.ids), options) for p in parts], device=device)
-        state, step = self.model.start(source, valid), self.step
+        state: Any = self.searched.start(source, valid)
+        step: Any = self.searched.step
         common: dict[str, Any] = {
             "bos_id": config.bos_id,
             "eos_id": config.eos_id,

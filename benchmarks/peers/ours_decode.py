@@ -14,14 +14,13 @@ def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:
     from translator.inference import Translator
 
     translator = Translator.load_frozen(job["model"], "cpu", job["precision"], job["threads"])
-    model = translator.model
-    config, cpu = model.config, torch.device("cpu")
+    config, searched, cpu = translator.model.config, translator.searched, torch.device("cpu")
 
     @torch.no_grad()
     def translate(sources: list[Ids], limits: list[int]) -> list[Ids]:
         ids, valid = pad([[*source, config.eos_id] for source in sources], config.pad_id, cpu)
         found = beam_search(
-            translator.step, model.start(ids, valid), torch.tensor(limits), beam_size=job["beam"],
+            searched.step, searched.start(ids, valid), torch.tensor(limits), beam_size=job["beam"],
             bos_id=config.bos_id, eos_id=config.eos_id, banned=(config.unk_id,),
         )  # fmt: skip
         return [list(best.ids) for best, *_ in found]

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from translator.attention.kernels import attend_explicit, attend_fused, attention_weights, prefers_explicit
+from translator.attention.kernels import attend_explicit, attend_fused, attention_weights, logarithm, prefers_explicit
 
 B, H, Q, K, DH = 2, 3, 5, 7, 11
 
@@ -142,3 +142,11 @@ def test_many_short_rows_are_written_out():
     assert not prefers_explicit(q[:63], few[:63])
     assert not prefers_explicit(q.bfloat16(), few.bfloat16())
     assert prefers_explicit(many.bfloat16(), few.bfloat16())
+
+
+@pytest.mark.parametrize("kernel", [lambda *a: attend_explicit(*a)[0], attend_fused])
+@pytest.mark.parametrize("name", [name for name in masks() if name != "none"])
+def test_a_mask_may_come_as_its_logarithm(name, kernel):
+    q, k, v = inputs()
+    visible = masks()[name]
+    assert torch.equal(kernel(q, k, v, logarithm(visible, q.dtype)), kernel(q, k, v, visible))

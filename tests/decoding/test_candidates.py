@@ -83,3 +83,15 @@ def test_exactly_the_tokens_that_complete_a_known_ngram_are_forbidden(n):
             assert set(candidates.logits()[row].isinf().nonzero().flatten().tolist()) == repeats
             possible = token[row][best[row] > NEVER]
             assert set(possible.tolist()) == set(range(5)) - repeats
+
+
+@pytest.mark.parametrize("vocabulary", [5, 64, 67, 211])
+def test_the_first_candidate_is_the_best_and_of_equals_the_first(vocabulary):
+    logits = torch.randn(7, vocabulary, generator=torch.Generator().manual_seed(vocabulary)).round()
+    logits[3] = NEVER
+    candidates = Candidates(logits.clone())
+    candidates.forbid([2], torch.empty(7, 0, dtype=torch.long), 0)
+    logits[:, 2] = NEVER
+    possible = [row for row in range(7) if row != 3]
+    assert torch.equal(candidates.first()[possible], logits.argmax(1)[possible])
+    assert candidates.first()[3] < vocabulary

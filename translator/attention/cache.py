@@ -57,7 +57,7 @@ class KV:
     def append(self, k: Tensor, v: Tensor) -> "KV":
         """Add new columns (R, G, n, Dh) at the end."""
         held, n = self.k.shape[2], k.shape[2]
-        if held == 0:
+        if held == 0 and self.room is None:
             return KV(k, v, self.start)
         if k.requires_grad or self.k.requires_grad:  # what has been written in place has no gradient
             return KV(torch.cat((self.k, k), dim=2), torch.cat((self.v, v), dim=2), self.start)

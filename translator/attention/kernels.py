@@ -2,7 +2,8 @@
 
 Attention(Q, K, V) = softmax(Q K^T / sqrt(Dh)) V   (Vaswani 2017, equation 1)
 
-Shapes: q (B, H, Q, Dh); k, v (B, H, K, Dh); ``visible`` broadcasts to (B, H, Q, K), True = may attend, None = all.
+Shapes: q (B, H, Q, Dh); k, v (B, H, K, Dh); ``visible`` broadcasts to (B, H, Q, K), True = may attend, None = all;
+or the logarithm of that in q's type: 0 where visible, -inf where hidden.
 A query that sees nothing gets zeros, never NaN.
 """
 
@@ -28,12 +29,17 @@ def attention_weights(q: Tensor, k: Tensor, visible: Tensor | None) -> Tensor:
     scores = (q * (1.0 / math.sqrt(q.shape[-1]))) @ k.transpose(-2, -1)  # (B, H, Q, K)
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     if visible is not None:
-        scores = scores + visible.to(scores.dtype).log()  # log 1 = 0 where visible, log 0 = -inf where hidden
+        scores = scores + (visible if visible.is_floating_point() else logarithm(visible, scores.dtype))
     # Where all is hidden the highest score is -inf; a finite bound below it keeps -inf - bound from being NaN.
     highest = scores.detach().amax(dim=-1, keepdim=True).clamp_min(torch.finfo(scores.dtype).min)
     weights = torch.exp(scores - highest)
     # The highest term is exp 0 = 1, so only a row that sees nothing sums to less than 1.
     return weights / weights.sum(dim=-1, keepdim=True).clamp_min(1.0)
+
+
+def logarithm(visible: Tensor, dtype: torch.dtype) -> Tensor:
+    """0 where visible, -inf where hidden: what is added to scores."""
+    return visible.to(dtype).log()
 
 
 def attend_explicit(
@@ -65,8 +71,12 @@ def prefers_explicit(q: Tensor, k: Tensor) -> bool:
         return False
     if q.requires_grad:
         return True
-    many_short = q.shape[0] * q.shape[1] >= _MANY_HEADS and k.shape[2] <= _FEW_KEYS
-    return many_short and (q.shape[2] > 1 or q.dtype.itemsize > 2)
+    return many_short(q.shape[0] * q.shape[1], q.shape[2], k.shape[2], q.dtype)
+
+
+def many_short(n_heads: int, n_queries: int, n_keys: int, dtype: torch.dtype) -> bool:
+    """Whether so many heads (of all rows) with so few keys are done faster by batched products."""
+    return n_heads >= _MANY_HEADS and n_keys <= _FEW_KEYS and (n_queries > 1 or dtype.itemsize > 2)
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None, dropout_p: float = 0.0) -> Tensor:

@@ -25,11 +25,11 @@ class Candidates:
         if self._vocabulary % _BLOCK:
             logits = F.pad(logits, (0, -self._vocabulary % _BLOCK), value=IMPOSSIBLE)
         wide = torch.promote_types(logits.dtype, torch.float32)
-        scratch = torch.empty(_ROWS, logits.shape[1], dtype=wide, device=logits.device)
+        scratch = torch.empty(min(_ROWS, len(logits)), logits.shape[1], dtype=wide, device=logits.device)
         read = [_maxima_and_mass(scratch[: len(rows)].copy_(rows)) for rows in logits.split(_ROWS)]
         self._blocks = logits.view(len(logits), -1, _BLOCK)  # (R, V/block, block)
-        self._maxima = torch.cat([maxima for maxima, _ in read])  # (R, V/block)
-        self.mass = torch.cat([mass for _, mass in read])
+        self._maxima = _joined([maxima for maxima, _ in read])  # (R, V/block)
+        self.mass = _joined([mass for _, mass in read])
 
     def forbid(self, banned: Sequence[int], history: Tensor, no_repeat_ngram: int) -> None:
         """Make tokens impossible; the others keep the probability that the model gives them.
@@ -38,9 +38,9 @@ class Candidates:
         so is each token that would complete an n-gram its row already holds (Paulus 2017, 2.5, for any n).
         """
         for token in banned:
-            block = self._blocks[:, token // _BLOCK]
-            block[:, token % _BLOCK] = IMPOSSIBLE
-            self._maxima[:, token // _BLOCK] = block.amax(1)
+            block = self._blocks.select(1, token // _BLOCK)
+            block.select(1, token % _BLOCK).fill_(IMPOSSIBLE)
+            self._maxima.select(1, token // _BLOCK).copy_(block.amax(1))
         if 0 < no_repeat_ngram <= history.shape[1]:
             rows, tokens = _repeats(history, no_repeat_ngram)
             self._blocks[rows, tokens // _BLOCK, tokens % _BLOCK] = IMPOSSIBLE
@@ -52,8 +52,13 @@ class Candidates:
 
     def log_probs(self, tokens: Tensor) -> Tensor:
         """The log-probability of a token of each row (R,) -> (R,)."""
-        rows = torch.arange(len(tokens), device=tokens.device)
-        return self._blocks[rows, tokens // _BLOCK, tokens % _BLOCK] - self.mass
+        return self._blocks.flatten(1).gather(1, tokens[:, None])[:, 0] - self.mass
+
+    def first(self) -> Tensor:
+        """The best token of each row (R,), the first of equals; any where nothing is possible."""
+        block = self._maxima.argmax(1, keepdim=True)  # (R, 1)
+        values = self._blocks.gather(1, block[:, :, None].expand(-1, -1, _BLOCK))  # (R, 1, block)
+        return (block * _BLOCK + values.argmax(2)).flatten().clamp_(max=self._vocabulary - 1)
 
     def best(self, scores: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
         """The `count` best continuations of each sentence, best first.
@@ -88,6 +93,10 @@ def _maxima_and_mass(rows: Tensor) -> tuple[Tensor, Tensor]:
     highest = maxima.amax(1, keepdim=True).clamp_min(least)
     mass = rows.sub_(highest).exp_().sum(1).log_() + highest[:, 0]
     return maxima, mass.clamp_min(least)
+
+
+def _joined(pieces: list[Tensor]) -> Tensor:
+    return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
 
 
 def _repeats(history: Tensor, n: int) -> tuple[Tensor, Tensor]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 
 from translator.decoding.candidates import Candidates
@@ -28,5 +27,4 @@ def greedy_search(
 
 
 def _best(candidates: Candidates, _paths: list[int]) -> Tensor:
-    _, _, token = candidates.best(torch.zeros_like(candidates.mass)[:, None], 1)
-    return token.flatten()
+    return candidates.first()

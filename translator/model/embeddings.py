@@ -37,21 +37,36 @@ class Embeddings(nn.Module):
         Raises:
             UserError: learned positions do not reach that far.
         """
-        x = self.tokens(ids)
-        if self.scale != 1.0:
-            x = x * self.scale
-        end = start + ids.shape[1]
+        return self.at(ids, self.places(start, ids.shape[1]))
+
+    def places(self, start: int, n: int) -> Tensor | None:
+        """What is added at n positions from ``start`` on (n, D); None: nothing.
+
+        Raises:
+            UserError: learned positions do not reach that far.
+        """
+        end = start + n
         if self.learned is not None:
             if end > self.max_positions:
                 raise UserError(f"the model has {self.max_positions} learned positions; a sequence needs {end}")
-            x = x + self.learned.weight[start:end]
-        elif self.kind in ("sinusoidal", "sinusoidal_halves"):
-            x = x + self._sinusoids(end, x)[start:end]
+            return self.learned.weight[start:end]
+        if self.kind in ("sinusoidal", "sinusoidal_halves"):
+            return self._sinusoids(end)[start:end]
+        return None
+
+    def at(self, ids: Tensor, places: Tensor | None) -> Tensor:
+        """Ids (B, T) at ``places`` (T, D) -> (B, T, D)."""
+        x = self.tokens(ids)
+        if self.scale != 1.0:
+            x = x * self.scale
+        if places is not None:
+            x = x + places
         dropped: Tensor = self.dropout(narrowed(self.norm(x)))
         return dropped
 
-    def _sinusoids(self, length: int, like: Tensor) -> Tensor:
+    def _sinusoids(self, length: int) -> Tensor:
         """The table, grown to ``length`` rows: sinusoidal positions have no end."""
+        like = self.tokens.weight
         if len(self._table) < length or self._table.dtype != like.dtype or self._table.device != like.device:
             rows = max(length, 2 * len(self._table), 64)
             self._table = sinusoids(rows, like.shape[-1], halves=self.kind == "sinusoidal_halves").to(like)

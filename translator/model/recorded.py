@@ -1,110 +1,187 @@
-"""Decoding steps without Python: recorded once, then replayed.
+"""Searches without Python: the encoder and the decoding step, recorded once, then replayed.
 
 A step is some hundred small operations. For one sentence, and for a small model even for many, calling them from Python
 takes longer than computing them.
 """
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from translator.attention.cache import KV
-from translator.attention.kernels import prefers_explicit
-from translator.attention.multihead import MultiHeadAttention
-from translator.model.state import DecoderState
+from translator.attention.kernels import logarithm, many_short
+from translator.attention.multihead import CausalSelfAttention, MultiHeadAttention
 from translator.model.transformer import Transformer
 
-#: Steps taken as they are before one is recorded, which takes about as long: a short job is never the slower for it.
+#: Calls of one kind that are taken as they are before one is recorded, which takes about as long: a short job is never
+#: the slower for it.
 PATIENCE = 200
 
-#: What was decided by the shapes of a step and therefore stands in its recording.
-Kind = tuple[bool, bool]
+#: A recording: tensors in, tensors out.
+Replay = Callable[..., tuple[Tensor, ...]]
+
+#: Columns of room that are made at once: some are copied in vain when rows are picked, but a step then copies no other.
+_SPARE = 8
 
 
-@dataclass
-class RecordedStep:
-    """`Transformer.step` for a model that will not change any more: weights, gates and listeners are frozen.
+class _Room:
+    """Keys and values (2, R, G, C, Dh) of each layer; the first ``used`` columns belong to some `Searched`."""
 
-    The same operations in the same order, so the same logits. Steps that cannot be recorded (the first, which has no
-    past; patterns that keep, choose or leave out; rotary positions; anything but a CPU) go through the model.
+    def __init__(self, layers: tuple[Tensor, ...], used: int) -> None:
+        self.layers, self.used = layers, used
+
+    def after(self, end: int) -> "_Room":
+        """Where a column can be written after the first ``end``: here, unless it is somebody's or there is no room."""
+        if end == self.used and end < self.layers[0].shape[3]:
+            return self
+        spare = [kv.new_empty(*kv.shape[:3], _SPARE, kv.shape[4]) for kv in self.layers]
+        return _Room(tuple(torch.cat((kv[:, :, :, :end], s), 3) for kv, s in zip(self.layers, spare, strict=True)), end)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What `DecoderState` is, as recordings read it: of each layer, keys and values in one tensor.
+
+    ``memory`` (2, B, G, S, Dh) a layer; ``visible`` (B, S), the logarithm of what is valid; ``room`` with the first
+    ``length`` columns of the cache.
     """
 
-    model: Transformer
-    patience: int = PATIENCE
-    _recordings: dict[Kind, Callable[..., Tensor]] = field(default_factory=dict)
-    _seen: dict[Kind, int] = field(default_factory=dict)
+    memory: tuple[Tensor, ...]
+    visible: Tensor
+    room: _Room
+    length: int = 0
 
-    def __post_init__(self) -> None:
-        attentions = [m for m in self.model.decoder.modules() if isinstance(m, MultiHeadAttention)]
-        config = self.model.config
-        plain = [config.decoder_attention, config.cross_attention]
-        self._possible = (
-            config.cross
-            and config.positions != "rotary"
-            and all(not any(site.pattern().values()) for site in plain)
-            and all(m.gates is None and m.on_weights is None and m.n_heads for m in attentions)
-            and self.model.impossible.device.type == "cpu"
-        )
+    def select(self, rows: Tensor) -> "Searched":
+        """As `DecoderState.select`."""
+        flat = rows.flatten()
+        room = _Room(tuple(kv.index_select(1, flat) for kv in self.room.layers), self.length)
+        if len(rows) == len(self.visible):
+            return replace(self, room=room)
+        sentences = rows[:, 0] // (self.room.layers[0].shape[1] // len(self.visible))
+        memory = tuple(kv.index_select(1, sentences) for kv in self.memory)
+        return Searched(memory, self.visible.index_select(0, sentences), room, self.length)
 
-    def __call__(self, last_ids: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+
+class Recorded:
+    """`Transformer.start` and `.step` for a model that will not change: weights, gates and listeners are frozen.
+
+    The same operations in the same order, so the same logits.
+    """
+
+    def __init__(self, model: Transformer, patience: int = PATIENCE) -> None:
+        self.model, self.patience = model, patience
+        self._encoder, self._layers = _Encoder(model), _Step(model)
+        self._recordings: dict[Hashable, Replay] = {}
+        self._seen: Counter[Hashable] = Counter()
+        attentions = [m for m in model.decoder.modules() if isinstance(m, CausalSelfAttention)]
+        self._sizes = [(attention.n_kv_heads, attention.head_dim) for attention in attentions]
+
+    def start(self, src_ids: Tensor, src_valid: Tensor) -> Searched:
+        """As `Transformer.start`."""
+        rows, length = src_ids.shape
+        n_heads, dtype = self.model.config.n_heads, self.model.output.weight.dtype
+        places = self.model.src_embeddings.places(0, length)
+        kind = ("start", many_short(rows * n_heads, length, length, dtype))
+        visible, *memory = self._run(kind, self._encoder, src_ids, places, src_valid)
+        layers = tuple(memory[0].new_empty(2, rows, heads, _SPARE, size) for heads, size in self._sizes)
+        return Searched(tuple(memory), visible, _Room(layers, 0))
+
+    def step(self, last_ids: Tensor, state: Searched) -> tuple[Tensor, Searched]:
         """As `Transformer.step`."""
-        past = [kv for kv in state.self_kv if kv is not None]
-        if not self._possible or not past:
-            return self.model.step(last_ids, state)
-        kind = self._kind(len(last_ids), past[0], state.cross_kv[0])
-        if kind not in self._recordings and self._counted(kind) <= self.patience:
-            return self.model.step(last_ids, state)
-        x = self.model.tgt_embeddings(last_ids[:, None], start=state.length)  # (B*N, 1, D)
-        past = [kv.with_room(1) for kv in past]
-        tensors = [state.src_valid, torch.tensor(past[0].stop)]
-        tensors += [t for kv in past if kv.room is not None for t in (kv.room.k, kv.room.v)]
-        tensors += [t for kv in state.cross_kv for t in (kv.k, kv.v)]
-        if kind not in self._recordings:
-            self._recordings[kind] = _record(self.model, (x, *tensors))
-        logits = self._recordings[kind](x, *tensors)
-        grown = tuple(kv.written(1) for kv in past)
-        return logits, DecoderState(state.cross_kv, state.src_valid, grown, state.length + 1)
+        n_rows, (n_sentences, source), end = len(last_ids), state.visible.shape, state.length
+        n_heads, dtype = self.model.config.n_heads, state.visible.dtype
+        room = state.room.after(end)
+        kind = (
+            many_short(n_rows * n_heads, 1, end + 1, dtype),
+            many_short(n_sentences * n_heads, n_rows // n_sentences, source, dtype),
+        )
+        places = self.model.tgt_embeddings.places(end, 1)
+        tensors = (last_ids, places, state.visible, torch.tensor(end), *room.layers, *state.memory)
+        (logits,) = self._run(kind, self._layers, *tensors)
+        room.used = end + 1
+        return logits, replace(state, room=room, length=end + 1)
 
-    def _counted(self, kind: Kind) -> int:
-        self._seen[kind] = self._seen.get(kind, 0) + 1
-        return self._seen[kind]
+    def _run(self, kind: Hashable, module: nn.Module, *tensors: Tensor | None) -> tuple[Tensor, ...]:
+        """What the module makes of the tensors, by its recording of this kind as soon as that pays.
 
-    def _kind(self, rows: int, past: KV, memory: KV) -> Kind:
-        """Which kernels the two attentions of a layer prefer; see `prefers_explicit`."""
-        heads = self.model.config.n_heads
-        q = past.k.new_empty(1).expand(rows, heads, 1, 1)
-        sentences = memory.k.shape[0]
-        folded = past.k.new_empty(1).expand(sentences, heads, rows // sentences, 1)
-        return prefers_explicit(q, past.k), prefers_explicit(folded, memory.k)
+        The kind says what is decided by shapes and so stands in the recording: which kernels attention prefers.
+        """
+        recording = self._recordings.get(kind)
+        if recording is None:
+            self._seen[kind] += 1
+            if self._seen[kind] <= self.patience:
+                as_it_is: tuple[Tensor, ...] = module(*tensors)
+                return as_it_is
+            recording = self._recordings[kind] = _record(module, tensors)
+        return recording(*tensors)
 
 
-class _Layers(nn.Module):
-    """What of a step is recorded: everything between the embedded token and the logits."""
+def recorded(model: Transformer, patience: int = PATIENCE) -> Recorded | Transformer:
+    """The model's searches recorded; the model itself where that cannot be.
+
+    It cannot where a pattern keeps, chooses or leaves out, with rotary positions, without a memory, and anywhere but
+    on a CPU.
+    """
+    config = model.config
+    sites = (config.encoder_attention, config.decoder_attention, config.cross_attention)
+    attentions = [m for m in model.modules() if isinstance(m, MultiHeadAttention)]
+    possible = (
+        config.has_source
+        and config.cross
+        and config.positions != "rotary"
+        and not any(any(site.pattern().values()) for site in sites)
+        and all(m.gates is None and m.on_weights is None and m.n_heads for m in attentions)
+        and model.impossible.device.type == "cpu"
+    )
+    return Recorded(model, patience) if possible else model
+
+
+class _Encoder(nn.Module):
+    """What of `start` is recorded."""
 
     def __init__(self, model: Transformer) -> None:
         super().__init__()
         self.model = model
 
-    def forward(self, x: Tensor, src_valid: Tensor, used: Tensor, *tensors: Tensor) -> Tensor:
-        """X (B*N, 1, D) and, a layer, the room of its cache, filled up to ``used``, then keys and values of the memory.
+    def forward(self, src_ids: Tensor, places: Tensor, src_valid: Tensor) -> tuple[Tensor, ...]:
+        """Source ids (B, S) at places (S, D), validity (B, S) -> its logarithm, and keys and values for each layer."""
+        visible = logarithm(src_valid, places.dtype)
+        memory = self.model.encode_embedded(self.model.src_embeddings.at(src_ids, places), visible)
+        pairs = self.model.start_from(memory, visible).cross_kv
+        return (visible, *(torch.stack((kv.k, kv.v)) for kv in pairs))  # one after another, as products read them
 
-        Writes the new column into the room. Returns logits (B*N, V).
+
+class _Step(nn.Module):
+    """What of `step` is recorded."""
+
+    def __init__(self, model: Transformer) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(
+        self, last_ids: Tensor, places: Tensor, visible: Tensor, used: Any, *layers: Tensor
+    ) -> tuple[Tensor, ...]:
+        """Ids (B*N,) at places (1, D), and, a layer, the room of its cache, and then the memory.
+
+        ``used``, a tensor of one number, tells how many columns of the rooms are filled; the new one is written after
+        them. Returns logits (B*N, V).
         """
-        pairs = list(zip(tensors[::2], tensors[1::2], strict=True))
-        layers = list(self.model.decoder)
-        for layer, own, memory in zip(layers, pairs[: len(layers)], pairs[len(layers) :], strict=True):
-            cache = KV.of_room(*own, used)  # type: ignore[arg-type]  # as a tensor a number is no constant of the recording
-            x, _ = layer(x, cache, KV(*memory), src_valid)
-        return self.model.logits(self.model.decoder_norm(x)[:, 0])
+        x = self.model.tgt_embeddings.at(last_ids[:, None], places)  # (B*N, 1, D)
+        decoder = list(self.model.decoder)
+        for layer, own, memory in zip(decoder, layers[: len(decoder)], layers[len(decoder) :], strict=True):
+            x, _ = layer(x, KV.of_room(own[0], own[1], used), KV(memory[0], memory[1]), visible)
+        return (self.model.logits(self.model.decoder_norm(x)[:, 0]),)
 
 
-def _record(model: Transformer, example: tuple[Tensor, ...]) -> Callable[..., Tensor]:
-    """A step's operations, whatever the number of rows and columns."""
+def _record(module: nn.Module, example: tuple[Tensor | None, ...]) -> Replay:
+    """A module's operations, whatever the number of rows and columns."""
     with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")  # of decisions that are recorded: `Kind` has them; of the recorder's age
-        traced = torch.jit.trace(_Layers(model).eval(), example, check_trace=False)
-        frozen: Callable[..., Tensor] = torch.jit.freeze(traced)
+        warnings.simplefilter("ignore")  # of decisions that are recorded, see `Recorded._run`; of the recorder's age
+        traced = torch.jit.trace(module.eval(), example, check_trace=False)
+        frozen: Replay = torch.jit.freeze(traced)
     return frozen

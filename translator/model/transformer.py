@@ -74,7 +74,10 @@ class Transformer(nn.Module):
 
     def encode(self, src_ids: Tensor, src_valid: Tensor) -> Tensor:
         """Source ids (B, S) and their validity (B, S) -> memory (B, S, D)."""
-        x = self.src_embeddings(src_ids)
+        return self.encode_embedded(self.src_embeddings(src_ids), src_valid)
+
+    def encode_embedded(self, x: Tensor, src_valid: Tensor) -> Tensor:
+        """Embedded source ids (B, S, D) and their validity (B, S) -> memory (B, S, D)."""
         for layer in self.encoder:
             x = layer(x, src_valid)
         memory: Tensor = self.encoder_norm(x)
