@@ -1,9 +1,9 @@
 """Label-smoothed cross-entropy that never holds the whole matrix of logits.
 
 With V classes of which A may be produced, the target distribution puts 1 - eps + eps/A on the reference token and
-eps/A on every other producible token (Szegedy 2016, 1512.00567, section 7; Vaswani 2017, 5.4). The eps/A is the same for
-all: summed over the classes it is one product with the sum w of the producible classes' vectors, in the loss (the sum of
-a row's logits is hidden w) as in the gradient, so that no matrix of tokens by vocabulary is gone through for it.
+eps/A on every other producible token (Szegedy 2016, 1512.00567, section 7; Vaswani 2017, 5.4). The eps/A is alike for
+all: summed over the classes it is one product with the sum w of their vectors, in the loss (a row's logits sum to
+hidden w) as in the gradient, so that no matrix of tokens by vocabulary is gone through for it.
 """
 
 from typing import Any
