@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from torch import Tensor
 
 from tests import toy
 from translator.benchmarking.decoding import DecodeJob, by_length, decode_row, digest, source_padding
+from translator.benchmarking.uncached import Prefixes, UncachedTransformer
 from translator.inference import Translator
 
 LINES = tuple(toy.sentences(7, seed=72))
@@ -38,6 +40,22 @@ def test_a_row_is_of_what_the_translator_writes(flat_bundle: Path, flat_translat
         assert row["tokens_per_second_min"] == pytest.approx(row["output_tokens"] / row["seconds_max"])
         assert row["parameters"] == sum(p.numel() for p in flat_translator.model.parameters())
         assert 0 < row["padding"] < 1
+
+
+@pytest.mark.parametrize("cache", [True, False])
+def test_without_a_cache_every_step_reads_everything(
+    flat_bundle: Path, monkeypatch: pytest.MonkeyPatch, cache: bool
+) -> None:
+    widths = []
+    step = UncachedTransformer.step
+
+    def counted(self: UncachedTransformer, last: Tensor, state: Prefixes) -> tuple[Tensor, Prefixes]:
+        widths.append(state.ids.shape[1])
+        return step(self, last, state)
+
+    monkeypatch.setattr(UncachedTransformer, "step", counted)
+    decode_row(DecodeJob(str(flat_bundle), LINES, beam=2, batch=7, cache=cache, device="cpu", rounds=1))
+    assert (max(widths, default=0) > 2) is not cache
 
 
 def test_a_digest_tells_texts_and_their_order_apart() -> None:

@@ -47,7 +47,7 @@ def decode_row(job: DecodeJob) -> dict[str, Any]:
     load = Translator.load_frozen if job.cache else Translator.load
     translator = load(job.checkpoint, job.device, job.precision, job.threads)
     if not job.cache:
-        translator.model = UncachedTransformer.of(translator.model)
+        translator = Translator(UncachedTransformer.of(translator.model), translator.tokenizer)
     order, lengths = by_length(job.lines, translator.tokenizer)
     groups = [order[start : start + job.batch] for start in range(0, len(order), job.batch)]
     options = TranslateOptions(beam_size=job.beam, batch_tokens=NO_LIMIT)
