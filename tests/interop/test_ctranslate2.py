@@ -1,7 +1,9 @@
 """CTranslate2 reads what we write, and says the same."""
 
+import copy
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import ctranslate2
@@ -17,6 +19,7 @@ from translator.errors import UserError
 from translator.inference import Translator
 from translator.interop.comparison import piece_scores
 from translator.interop.ctranslate2 import export_ctranslate2
+from translator.interop.dense import dense
 from translator.model.config import Site
 
 OURS = {"beam_size": 5, "length_penalty": 1, "min_decoding_length": 0, "return_scores": True}
@@ -141,7 +144,7 @@ def test_the_folder_says_where_it_comes_from_and_tells_no_paths(toy_tokenizer: T
     ("changes", "message"),
     [
         ({"encoder_attention": Site(window=3)}, "encoder_attention with window 3 cannot be exported"),
-        ({"cross_attention": Site(n_kv_heads=1)}, "cross_attention with n_kv_heads 1 cannot be exported"),
+        ({"cross_attention": Site(top_k=1)}, "cross_attention with top_k 1 cannot be exported"),
         ({"positions": "rotary", "d_model": 24}, "positions rotary cannot be exported"),
         ({"activation": "gelu"}, "activation gelu cannot be exported"),
         ({"output_bias": True}, "output_bias True cannot be exported"),
@@ -156,17 +159,25 @@ def test_what_has_no_counterpart_is_named(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_as_many_key_heads_as_heads_is_plain_attention(toy_tokenizer: Tokenizer, tmp_path: Path) -> None:
-    site = Site(n_kv_heads=3)
-    export_ctranslate2(untrained(toy_tokenizer, "pre", "learned", "all", decoder_attention=site), tmp_path / "out")
-    assert (tmp_path / "out/model.bin").is_file()
-
-
-def test_a_model_that_has_lost_heads_is_refused(toy_tokenizer: Tokenizer, tmp_path: Path) -> None:
-    bundle = untrained(toy_tokenizer, "pre", "learned", "all")
-    bundle.model.decoder[1].cross_attn.n_heads = 2
-    with pytest.raises(UserError, match=r"decoder\.1\.cross_attn with 2 of 3 heads cannot be exported"):
-        export_ctranslate2(bundle, tmp_path / "out")
+def test_shared_and_removed_heads_are_written_out(toy_tokenizer: Tokenizer, tmp_path: Path) -> None:
+    bundle = trained(toy_tokenizer, *TRAINED[0])
+    shared = untrained(toy_tokenizer, *TRAINED[0], cross_attention=Site(n_kv_heads=1)).model
+    for model in (bundle.model, shared):
+        lost = copy.deepcopy(model)
+        lost.prune_heads({"encoder.0": [1], "decoder.2": [0, 2], "cross.1": [0, 1, 2]})
+        whole = dense(lost, "CTranslate2")
+        assert whole.config.pruned_heads == {}
+        ids = torch.randint(4, toy_tokenizer.vocab_size, (3, 7), generator=torch.Generator().manual_seed(5))
+        valid = torch.arange(7) < torch.tensor([7, 4, 2])[:, None]
+        with torch.no_grad():
+            torch.testing.assert_close(whole(ids, valid, ids), lost(ids, valid, ids), rtol=0, atol=1e-5)
+    gone = replace(bundle, model=copy.deepcopy(bundle.model))
+    gone.model.prune_heads({"encoder.0": [1], "decoder.2": [0]})
+    theirs = opened(gone, tmp_path / "out")
+    given = [toy_tokenizer.pieces(toy_tokenizer.encode(line)) for line in SENTENCES]
+    found = theirs.translate_batch(given, **PATIENT, max_decoding_length=LIMIT)
+    ours = searched(gone, LIMIT, length_penalty=1.0)
+    assert [one.hypotheses[0] for one in found] == [toy_tokenizer.pieces(hypothesis.ids) for hypothesis in ours]
 
 
 def test_a_missing_library_is_told(toy_tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ the length, as we do, whether it returns it or not. What one has to know besides
 - Text is brought into the normal form that config.json names under translator.tokenizer before it is cut into pieces.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from torch import Tensor, nn
 from translator.attention.multihead import MultiHeadAttention
 from translator.checkpoint import TOKENIZER, Bundle
 from translator.errors import UserError
-from translator.interop.dense import check_dense
+from translator.interop.dense import dense
 from translator.interop.folder import new_folder
 from translator.interop.positions import position_table
 from translator.interop.record import KEY, remembered, vocabulary
@@ -72,7 +73,7 @@ def export_ctranslate2(bundle: Bundle, directory: Path, quantization: str | None
     """
     if quantization is not None:
         one_of("quantization", quantization, QUANTIZATIONS)
-    check_dense(bundle.model, "CTranslate2")
+    bundle = replace(bundle, model=dense(bundle.model, "CTranslate2"))
     specification = specify(bundle)
     with torch.no_grad():
         specification.validate()

@@ -12,6 +12,7 @@ version 5 of it: earlier ones share them in this class whatever the file says.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -22,7 +23,7 @@ from torch import Tensor
 from translator.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Bundle, read_json, write_json
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
-from translator.interop.dense import check_dense
+from translator.interop.dense import dense
 from translator.interop.folder import new_folder
 from translator.interop.huggingface_settings import generation_settings, model_settings, tokenizer_settings
 from translator.interop.layout import reordered, their_order
@@ -50,7 +51,7 @@ def export_huggingface(bundle: Bundle, directory: Path) -> None:
     Raises:
         UserError: the folder exists, or the model is none that the classes can hold.
     """
-    check_dense(bundle.model, "Hugging Face")
+    bundle = replace(bundle, model=dense(bundle.model, "Hugging Face"))
     config, weights = bundle.model.config, their_weights(bundle.model)
     positions = len(weights["model.encoder.embed_positions.weight"])
     tokenizer, vocabulary = tokenizer_settings(bundle)
