@@ -63,7 +63,8 @@ class Workers:
         threading.Thread(target=self._feed, args=(lots, options, waiting), daemon=True).start()
         while (next_one := waiting.get()) is not None:
             if isinstance(next_one, Exception):
-                raise next_one
+                with _told():  # a dead process may be noticed when the next chunk is handed out
+                    raise next_one
             chunk, future = next_one
             with _told():
                 translations = future.result()
