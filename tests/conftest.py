@@ -1,7 +1,9 @@
 """Small models that many tests share, trained once a session."""
 
+import logging
 import math
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,15 @@ from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 
 STEPS, BATCH, WARM_UP, PEAK = 700, 32, 50, 4e-3
+
+
+@pytest.fixture
+def level() -> Iterator[None]:
+    """A command that tells how far it is must not make later ones talk."""
+    logger = logging.getLogger("translator")
+    before = logger.level
+    yield
+    logger.setLevel(before)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """Every command that a page names can be typed: the script is there, and so is each of its flags and settings."""
 
-import importlib.util
 import re
 import shlex
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 import yaml
 from hydra._internal.utils import get_args_parser
 
+from tests.scripts import load
 from translator.arguments import parse
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,11 +36,7 @@ def check(words: list[str]) -> None:
         for override in get_args_parser().parse_args(words[2:]).overrides:
             assert is_known(override), words
         return
-    spec = importlib.util.spec_from_file_location(script.stem, script)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load(script.stem)
     module.build_parser().parse_args(words[2:])
 
 

@@ -1,6 +1,5 @@
 """The command: rows on stdout, all else on stderr, mistakes in one line."""
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import torch
 
 from tests import toy
 from tests.benchmarking import rows
+from tests.scripts import load
 from tests.training.runs import write_corpus
 from translator.benchmarking import isolation
 
@@ -29,12 +29,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         return function(job)
 
     monkeypatch.setattr(isolation, "isolated", here)
-    spec = importlib.util.spec_from_file_location("benchmark", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+    return load("benchmark")
 
 
 def lines_of(out: str) -> list[dict[str, Any]]:

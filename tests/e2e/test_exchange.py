@@ -1,15 +1,14 @@
 """Export, import and self check as commands."""
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from tests.scripts import load
 from translator.checkpoint import load_bundle, write_json
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,15 +18,6 @@ sys.modules.update(transformers=None, ctranslate2=None, lightning=None, hydra=No
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
-
-
-def load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def run_alone(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -1,6 +1,5 @@
 """Settings on the command line mean what was typed, and mistakes are one line on stderr with status 2."""
 
-import importlib.util
 import json
 import re
 import shutil
@@ -12,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+from tests.scripts import load
 from translator.errors import UserError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -83,12 +83,7 @@ def command(tmp_path: Path, conf: Path) -> Command:
 
 @pytest.fixture(scope="module")
 def module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("hydra_command", REPOSITORY / "scripts/hydra_command.py")
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+    return load("hydra_command")
 
 
 def refusal(result: "subprocess.CompletedProcess[str]") -> str:

@@ -1,26 +1,20 @@
 """Forced scoring from files."""
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from tests import toy
+from tests.scripts import load
 from translator.inference import Translator
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "score.py"
 PROBE = toy.sentences(11, seed=61)
 
 
 @pytest.fixture
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("score", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("score")
 
 
 def test_a_number_a_line_that_agrees_with_the_search(

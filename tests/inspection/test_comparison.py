@@ -1,7 +1,6 @@
 """Trainings compared: what is a variant, what the figures are, and the command."""
 
 import csv
-import importlib.util
 import json
 import shlex
 from pathlib import Path
@@ -11,21 +10,16 @@ import pytest
 import torch
 
 from tests import toy
+from tests.scripts import load
 from translator.checkpoint import METRICS, SETTINGS, load_bundle, save_bundle, write_json
 from translator.inspection.comparison import Trained, Variant, variant_of
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "compare.py"
 PNG = b"\x89PNG"
 
 
 @pytest.fixture
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("compare", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("compare")
 
 
 @pytest.fixture(scope="module")

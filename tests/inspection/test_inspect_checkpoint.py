@@ -1,25 +1,18 @@
 """The script: results on stdout, files as asked, mistakes in one line."""
 
-import importlib.util
 import json
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from tests.scripts import load
 from translator.checkpoint import write_json
-
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts/inspect_checkpoint.py"
 
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("inspect_checkpoint", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+    return load("inspect_checkpoint")
 
 
 def test_a_checkpoint_is_described(script: ModuleType, flat_bundle: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,13 +1,10 @@
 """Smaller bundles: which heads go, what is written, and that all other commands take it."""
 
-import importlib.util
 import json
-import logging
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +12,7 @@ from types import ModuleType
 import pytest
 
 from tests import toy
+from tests.scripts import load
 from translator.checkpoint import Bundle, load_bundle, read_config, store_in_config, write_json
 from translator.data.parallel import ParallelText
 from translator.errors import UserError
@@ -28,27 +26,16 @@ from translator.inspection.study import Study
 from translator.inspection.summary import describe
 from translator.reading import Reading, choose_reading
 
+pytestmark = pytest.mark.usefixtures("level")
+
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = toy.sentences(7, seed=3, longest=4)
 
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("prune_heads", ROOT / "scripts/prune_heads.py")
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-@pytest.fixture(autouse=True)
-def level() -> Iterator[None]:
-    """A command that tells how far it is must not make later ones talk."""
-    logger = logging.getLogger("translator")
-    before = logger.level
-    yield
-    logger.setLevel(before)
+    return load("prune_heads")
 
 
 @pytest.fixture
@@ -225,11 +212,7 @@ def test_mistakes_are_one_line_and_nothing_is_written(
 def test_the_heads_of_a_checkpoint_are_reported(
     flat_bundle: Path, tmp_path: Path, files: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    spec = importlib.util.spec_from_file_location("inspect_checkpoint", ROOT / "scripts/inspect_checkpoint.py")
-    assert spec is not None
-    assert spec.loader is not None
-    inspect = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(inspect)
+    inspect = load("inspect_checkpoint")
     (tmp_path / "links").write_text("0-0\n" * len(Path(files[0]).read_text(encoding="utf-8").splitlines()))
     gold = ["--gold", *files, str(tmp_path / "links")]
     command = [str(flat_bundle), "heads", "--data", *files, *gold, "--limit", "1", "--explain", "1"]

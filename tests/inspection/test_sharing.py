@@ -1,8 +1,5 @@
 """A bundle with fewer key/value heads is a bundle that every command takes."""
 
-import importlib.util
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -10,6 +7,7 @@ import pytest
 import torch
 
 from tests import toy
+from tests.scripts import load
 from translator.checkpoint import load_bundle
 from translator.inference import Translator
 from translator.inspection.head_names import Head
@@ -17,32 +15,20 @@ from translator.inspection.new_bundle import save_new
 from translator.inspection.pruning import prune_bundle
 from translator.inspection.sharing import share_bundle
 
-ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.usefixtures("level")
+
 SOURCES = toy.sentences(5, seed=3, longest=4)
 
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("share_heads", ROOT / "scripts/share_heads.py")
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-@pytest.fixture(autouse=True)
-def level() -> Iterator[None]:
-    """A command that tells how far it is must not make later ones talk."""
-    logger = logging.getLogger("translator")
-    before = logger.level
-    yield
-    logger.setLevel(before)
+    return load("share_heads")
 
 
 def test_the_new_bundle_says_what_it_is_and_translates(
     script: ModuleType, flat_bundle: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
+
     some, all_ = tmp_path / "some", tmp_path / "new/all"
     command = [str(flat_bundle), "--kv-heads", "2", "--site", "decoder", "--site", "cross", "--output", str(some)]
     assert script.main(command) == 0

@@ -1,16 +1,13 @@
 """Training that starts from given weights, such as those of a pruned bundle."""
 
-import importlib.util
 import json
-import logging
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 
+from tests.scripts import load
 from tests.training.runs import settings_for
 from translator.checkpoint import load_bundle
 from translator.errors import UserError
@@ -20,16 +17,7 @@ from translator.inspection.new_bundle import save_new
 from translator.inspection.pruning import prune_bundle
 from translator.training.run import train
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
-
-
-@pytest.fixture(autouse=True)
-def level() -> Iterator[None]:
-    """A command that tells how far it is must not make later ones talk."""
-    logger = logging.getLogger("translator")
-    before = logger.level
-    yield
-    logger.setLevel(before)
+pytestmark = pytest.mark.usefixtures("level")
 
 
 @pytest.fixture(scope="module")
@@ -40,20 +28,12 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, A
     return folder, settings
 
 
-def loaded(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return script
-
-
 def test_a_pruned_bundle_is_trained_on_with_its_corpus(
     trained: tuple[Path, dict[str, Any]], capfd: pytest.CaptureFixture[str]
 ) -> None:
+
     folder, settings = trained
-    script = loaded("prune_heads")
+    script = load("prune_heads")
     heads = ["--heads", "dec.cross.0:1", "--heads", "dec.self.0:0,1"]
     output = folder / "small"
     assert script.main([str(folder / "run"), *heads, "--output", str(output), "--finetune", "1"]) == 0
@@ -71,7 +51,7 @@ def test_a_bundle_with_shared_heads_is_trained_on_with_its_corpus(trained: tuple
     folder, first = trained
     output = folder / "shared"
     command = [str(folder / "run"), "--kv-heads", "1", "--output", str(output), "--finetune", "1"]
-    assert loaded("share_heads").main(command) == 0
+    assert load("share_heads").main(command) == 0
     model = load_bundle(output).model
     assert model.config.decoder_attention.n_kv_heads == model.config.cross_attention.n_kv_heads == 1
     assert len(Translator.load(output).translate(["ba ko"])) == 1
