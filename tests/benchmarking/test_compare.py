@@ -36,46 +36,51 @@ def compare(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return loaded
 
 
-def test_programs_take_turns_and_ratios_are_of_the_same_turn(compare: ModuleType, tmp_path: Path) -> None:
+@pytest.fixture
+def turns(compare: ModuleType) -> ModuleType:
+    return importlib.import_module("turns")  # found where compare.py looks for it
+
+
+def test_programs_take_turns_and_ratios_are_of_the_same_turn(turns: ModuleType, tmp_path: Path) -> None:
     script, log = tmp_path / "fake.py", tmp_path / "log"
     script.write_text(FAKE)
     programs = [
-        compare.Program(name, str(script), sys.executable, {"name": name[0], "seconds": seconds, "outputs": outputs})
+        turns.Program(name, str(script), sys.executable, {"name": name[0], "seconds": seconds, "outputs": outputs})
         for name, seconds, outputs in (("ours", 2.0, [[1], [2], [3], [4]]), ("theirs", 5.0, [[1], [2], [9], [4]]))
     ]
-    answers = compare.take_turns(programs, {"log": str(log)}, 2, tmp_path)
+    answers = turns.take_turns(programs, {"log": str(log)}, 2, tmp_path)
     assert log.read_text() == "otot"
     found = argparse.Namespace(turns=2, threads=1)
-    ours, theirs = compare.rows_of(answers, 40, "sentences", "beam 5, batch 64", found)
+    ours, theirs = turns.rows_of(answers, 40, "sentences", "beam 5, batch 64", found)
     assert (ours["rate"], ours["ratio"], ours["same_outputs"]) == (20.0, 1.0, 1.0)
     assert (theirs["rate"], theirs["ratio"], theirs["same_outputs"]) == (8.0, 2.5, 0.75)
     assert json.loads(json.dumps(theirs)) == theirs
     assert "| theirs | beam 5, batch 64 | 8.00 sentences a second |" in section("peers-decode", [ours, theirs])[3]
 
 
-def test_a_program_that_fails_or_is_missing_is_named(compare: ModuleType, tmp_path: Path) -> None:
+def test_a_program_that_fails_or_is_missing_is_named(turns: ModuleType, tmp_path: Path) -> None:
     script = tmp_path / "fails.py"
     script.write_text("raise SystemExit(3)")
     with pytest.raises(UserError, match="theirs failed"):
-        compare.run_program(compare.Program("theirs", str(script), sys.executable), {}, tmp_path / "job.json")
+        turns.run_program(turns.Program("theirs", str(script), sys.executable), {}, tmp_path / "job.json")
     with pytest.raises(UserError, match=r"nowhere/python is missing: run compare\.py setup"):
-        compare.run_program(compare.Program("x", str(script), "nowhere/python"), {}, tmp_path / "job.json")
+        turns.run_program(turns.Program("x", str(script), "nowhere/python"), {}, tmp_path / "job.json")
 
 
-def test_a_program_that_cannot_run_here_is_left_out(compare: ModuleType, tmp_path: Path) -> None:
+def test_a_program_that_cannot_run_here_is_left_out(turns: ModuleType, tmp_path: Path) -> None:
     fake, absent = tmp_path / "fake.py", tmp_path / "absent.py"
     fake.write_text(FAKE)
     absent.write_text("raise SystemExit(77)")
     own = {"name": "o", "seconds": 2.0, "outputs": [[1]], "log": str(tmp_path / "log")}
     programs = [
-        compare.Program("ours", str(fake), sys.executable, own),
-        compare.Program("theirs", str(absent), sys.executable),
+        turns.Program("ours", str(fake), sys.executable, own),
+        turns.Program("theirs", str(absent), sys.executable),
     ]
-    answers = compare.take_turns(programs, {}, 1, tmp_path)
-    (row,) = compare.rows_of(answers, 40, "sentences", "", argparse.Namespace(turns=1, threads=1))
+    answers = turns.take_turns(programs, {}, 1, tmp_path)
+    (row,) = turns.rows_of(answers, 40, "sentences", "", argparse.Namespace(turns=1, threads=1))
     assert (row["program"], row["rate"]) == ("ours", 20.0)
 
 
-def test_limits_are_those_of_translating(compare: ModuleType) -> None:
+def test_limits_are_those_of_translating(compare: ModuleType, turns: ModuleType) -> None:
     assert compare.limit([7] * 6) == 22
-    assert compare.share_equal(None, None) is None
+    assert turns.share_equal(None, None) is None
