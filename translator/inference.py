@@ -79,12 +79,18 @@ class Translator:
         )
 
     @classmethod
-    def load_frozen(cls, *arguments: Any, **options: Any) -> "Translator":
+    def load_frozen(
+        cls,
+        directory: str | PathLike[str],
+        device: str = "auto",
+        precision: str = "float32",
+        threads: int | None = None,
+    ) -> "Translator":
         """As `load`, for a model that nobody changes afterwards: its searches are recorded.
 
         Results are the same, sooner: those of single sentences in half the time.
         """
-        translator = cls.load(*arguments, **options)
+        translator = cls.load(directory, device, precision, threads)
         translator.searched = recorded(translator.model)
         return translator
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 #: Columns of room that are made at once: some are copied in vain when rows are picked, but a step then copies no other.
-_SPARE = 8
+SPARE = 8
 
 
 class _Room:
@@ -18,7 +18,7 @@ class _Room:
     @classmethod
     def after(cls, k: Tensor, v: Tensor, n: int) -> "_Room":
         """Copies of k and v (R, G, K, Dh), and room for at least n columns after them."""
-        spare = k.new_empty(*k.shape[:2], max(n, _SPARE), k.shape[3])
+        spare = k.new_empty(*k.shape[:2], max(n, SPARE), k.shape[3])
         return cls(torch.cat((k, spare), dim=2), torch.cat((v, spare), dim=2), k.shape[2])
 
     def takes(self, end: int, n: int) -> bool:
@@ -26,9 +26,10 @@ class _Room:
         return end == self.used and end + n <= self.k.shape[2]
 
     def add(self, k: Tensor, v: Tensor) -> None:
-        """Put columns (R, G, n, Dh) where the spare ones begin; `KV.written` makes them somebody's."""
+        """Put columns (R, G, n, Dh) where the spare ones begin."""
         new = slice(self.used, self.used + k.shape[2])
         self.k[:, :, new], self.v[:, :, new] = k, v
+        self.used = new.stop
 
 
 @dataclass(frozen=True)
@@ -61,22 +62,11 @@ class KV:
             return KV(k, v, self.start)
         if k.requires_grad or self.k.requires_grad:  # what has been written in place has no gradient
             return KV(torch.cat((self.k, k), dim=2), torch.cat((self.v, v), dim=2), self.start)
-        roomy = self.with_room(n)
-        assert roomy.room is not None
-        roomy.room.add(k, v)
-        return roomy.written(n)
-
-    def with_room(self, n: int) -> "KV":
-        """The same where n columns can be added without a copy."""
-        if self.room is not None and self.room.takes(self.stop, n):
-            return self
-        return self._of(_Room.after(self.k, self.v, n), self.k.shape[2], self.start)
-
-    def written(self, n: int) -> "KV":
-        """What it has become when n columns have been written into its room."""
-        assert self.room is not None
-        self.room.used = self.stop + n
-        return self._of(self.room, self.k.shape[2] + n, self.start)
+        room = self.room
+        if room is None or not room.takes(self.stop, n):
+            room = _Room.after(self.k, self.v, n)
+        room.add(k, v)
+        return self._of(room, held + n, self.start)
 
     @classmethod
     def of_room(cls, k: Tensor, v: Tensor, used: int) -> "KV":

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from translator.attention.cache import KV
+from translator.attention.cache import KV, SPARE
 from translator.attention.kernels import logarithm, many_short
 from translator.attention.multihead import CausalSelfAttention, MultiHeadAttention
 from translator.model.transformer import Transformer
@@ -25,22 +25,23 @@ PATIENCE = 200
 #: A recording: tensors in, tensors out.
 Replay = Callable[..., tuple[Tensor, ...]]
 
-#: Columns of room that are made at once: some are copied in vain when rows are picked, but a step then copies no other.
-_SPARE = 8
 
+class _Rooms:
+    """What `KV` has of room, for all layers at once: keys and values (2, R, G, C, Dh) of each.
 
-class _Room:
-    """Keys and values (2, R, G, C, Dh) of each layer; the first ``used`` columns belong to some `Searched`."""
+    The first ``used`` columns belong to some `Searched`.
+    """
 
     def __init__(self, layers: tuple[Tensor, ...], used: int) -> None:
         self.layers, self.used = layers, used
 
-    def after(self, end: int) -> "_Room":
+    def after(self, end: int) -> "_Rooms":
         """Where a column can be written after the first ``end``: here, unless it is somebody's or there is no room."""
         if end == self.used and end < self.layers[0].shape[3]:
             return self
-        spare = [kv.new_empty(*kv.shape[:3], _SPARE, kv.shape[4]) for kv in self.layers]
-        return _Room(tuple(torch.cat((kv[:, :, :, :end], s), 3) for kv, s in zip(self.layers, spare, strict=True)), end)
+        spare = [kv.new_empty(*kv.shape[:3], SPARE, kv.shape[4]) for kv in self.layers]
+        grown = [torch.cat((kv[:, :, :, :end], new), dim=3) for kv, new in zip(self.layers, spare, strict=True)]
+        return _Rooms(tuple(grown), end)
 
 
 @dataclass(frozen=True)
@@ -53,13 +54,13 @@ class Searched:
 
     memory: tuple[Tensor, ...]
     visible: Tensor
-    room: _Room
+    room: _Rooms
     length: int = 0
 
     def select(self, rows: Tensor) -> "Searched":
         """As `DecoderState.select`."""
         flat = rows.flatten()
-        room = _Room(tuple(kv.index_select(1, flat) for kv in self.room.layers), self.length)
+        room = _Rooms(tuple(kv.index_select(1, flat) for kv in self.room.layers), self.length)
         if len(rows) == len(self.visible):
             return replace(self, room=room)
         sentences = rows[:, 0] // (self.room.layers[0].shape[1] // len(self.visible))
@@ -88,8 +89,8 @@ class Recorded:
         places = self.model.src_embeddings.places(0, length)
         kind = ("start", many_short(rows * n_heads, length, length, dtype))
         visible, *memory = self._run(kind, self._encoder, src_ids, places, src_valid)
-        layers = tuple(memory[0].new_empty(2, rows, heads, _SPARE, size) for heads, size in self._sizes)
-        return Searched(tuple(memory), visible, _Room(layers, 0))
+        layers = tuple(memory[0].new_empty(2, rows, heads, SPARE, size) for heads, size in self._sizes)
+        return Searched(tuple(memory), visible, _Rooms(layers, 0))
 
     def step(self, last_ids: Tensor, state: Searched) -> tuple[Tensor, Searched]:
         """As `Transformer.step`."""
