@@ -17,7 +17,7 @@ from translator import forced
 from translator.alignment import Alignment, Side, drop_last_column, extract, extract_words
 from translator.attention.multihead import CrossAttention
 from translator.batches import length_batches, pad
-from translator.checkpoint import load_bundle
+from translator.checkpoint import Bundle, load_bundle
 from translator.data.tokenizer import Tokenizer
 from translator.decoding.beam import beam_search
 from translator.decoding.greedy import greedy_search
@@ -26,6 +26,7 @@ from translator.decoding.sampling import sample
 from translator.device import place
 from translator.errors import UserError
 from translator.model.int8 import quantize
+from translator.model.packed import can_pack, pack
 from translator.model.recorded import Recorded, recorded
 from translator.model.transformer import Transformer
 from translator.options import EXTRA_PIECES, TranslateOptions
@@ -70,13 +71,7 @@ class Translator:
         """
         target, dtype = place(device, precision, threads)
         bundle = load_bundle(Path(directory))
-        if precision == "int8":
-            quantize(bundle.model)
-        return cls(
-            bundle.model.to(device=target, dtype=dtype),
-            bundle.tokenizer,
-            Reading.from_config(bundle.config.get("alignment")),
-        )
+        return cls._of(bundle, precision, target, dtype)
 
     @classmethod
     def load_frozen(
@@ -86,13 +81,25 @@ class Translator:
         precision: str = "float32",
         threads: int | None = None,
     ) -> "Translator":
-        """As `load`, for a model that nobody changes afterwards: its searches are recorded.
+        """As `load`, for a model that nobody changes afterwards: its products are joined and its searches recorded.
 
         Results are the same, sooner: those of single sentences in half the time.
         """
-        translator = cls.load(directory, device, precision, threads)
+        target, dtype = place(device, precision, threads)
+        bundle = load_bundle(Path(directory))
+        bundle.model.join_projections()
+        translator = cls._of(bundle, precision, target, dtype)
+        if target.type == "cpu" and dtype == torch.bfloat16 and can_pack():
+            pack(translator.model)
         translator.searched = recorded(translator.model)
         return translator
+
+    @classmethod
+    def _of(cls, bundle: Bundle, precision: str, device: torch.device, dtype: torch.dtype) -> "Translator":
+        if precision == "int8":
+            quantize(bundle.model)
+        model = bundle.model.to(device=device, dtype=dtype)
+        return cls(model, bundle.tokenizer, Reading.from_config(bundle.config.get("alignment")))
 
     def translate(self, lines: Sequence[str], **options: Any) -> list[Translation]:
         """Translate lines, in order, one for one; the options are those of `TranslateOptions`.

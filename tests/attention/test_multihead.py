@@ -1,5 +1,6 @@
 import pytest
 import torch
+from torch import nn
 
 from translator.attention.cache import KV
 from translator.attention.multihead import CausalSelfAttention, CrossAttention, MultiHeadAttention, SelfAttention
@@ -157,3 +158,26 @@ def test_the_first_column_of_projected_keys_may_stand_anywhere():
     kv = attention.project_kv(torch.randn(B, T, D), start=17)
     assert isinstance(kv, KV)
     assert (kv.k.shape, kv.v.shape, kv.start, kv.end) == ((B, 1, T, DH), (B, 1, T, DH), 17, 22)
+
+
+@pytest.mark.parametrize("n_kv_heads", [None, 1])
+@pytest.mark.parametrize("kind", [SelfAttention, CausalSelfAttention])
+def test_projections_in_one_product_are_the_three(kind, n_kv_heads):
+    attention = kind(D, H, n_kv_heads=n_kv_heads)
+    nn.init.normal_(attention.k_proj.bias)
+    x = torch.randn(B, T, D)
+    q, kv = attention.project(x, start=3)
+    wanted = attention(x)
+    attention.join()
+    assert set(dict(attention.named_children())) == {"qkv_proj", "out_proj"}
+    found_q, found = attention.project(x, start=3)
+    close(found_q, q)
+    close(found.k, kv.k)
+    close(found.v, kv.v)
+    assert (found.start, found.end) == (3, 3 + T)
+    if kind is SelfAttention:
+        close(attention(x), wanted)
+    else:
+        close(attention(x)[0], wanted[0])
+        out, _ = attention(x[:, 3:], attention(x[:, :3])[1])
+        close(out, wanted[0][:, 3:])

@@ -22,7 +22,9 @@ def test_products_are_near_the_exact_ones(bias: bool) -> None:
 
     with torch.no_grad():
         wanted, found = exact(x), Int8Linear(exact.weight, exact.bias)(x)
+        positive = Int8Linear(exact.weight, exact.bias, relu=True)(x)
 
+    assert torch.equal(positive, found.clamp_min(0.0))
     assert found.shape == (5, 11, 307)
     error = (found - wanted).norm(dim=(0, 1)) / wanted.norm(dim=(0, 1))
     assert error.max() < 0.03
@@ -56,6 +58,8 @@ def test_only_large_matrices_and_the_vocabulary_are_replaced() -> None:
     assert isinstance(layer.feed_forward.up, Int8Linear)
     assert isinstance(layer.feed_forward.down, Int8Linear)
     assert isinstance(layer.self_attn.q_proj, nn.Linear)
+    assert layer.feed_forward(hidden).lt(0.0).any()
+    assert layer.feed_forward.up(hidden).ge(0.0).all()  # the ReLU is part of it
     impossible = [model.config.pad_id, model.config.bos_id]
     assert found[..., impossible].eq(float("-inf")).all()
     possible = [index for index in range(101) if index not in impossible]

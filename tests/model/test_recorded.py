@@ -118,3 +118,21 @@ def test_nothing_is_recorded_before_it_pays():
     assert not searched._recordings
     walk(model, searched, 1, n_steps=1)
     assert len(searched._recordings) == 1
+
+
+@torch.no_grad()
+def test_a_recorded_step_slices_the_cache_and_nothing_else():
+    model = small()
+    searched = recordings(model, patience=0)
+    walk(model, searched, 1)
+    for kind, replay in searched._recordings.items():
+        slices = replay.graph.findAllNodes("aten::slice")
+        assert len(slices) == (0 if kind[0] == "start" else 4 * len(model.decoder))
+
+
+@pytest.mark.parametrize("changes", CHANGES[-2:], ids=str)
+@torch.no_grad()
+def test_joined_projections_are_recorded(changes):
+    model, joined = small(**changes), small(**changes)
+    joined.join_projections()
+    walk(model, recordings(joined, patience=1), 3)

@@ -68,11 +68,6 @@ class KV:
         room.add(k, v)
         return self._of(room, held + n, self.start)
 
-    @classmethod
-    def of_room(cls, k: Tensor, v: Tensor, used: int) -> "KV":
-        """Memory (R, G, C, Dh) whose first ``used`` columns are filled."""
-        return cls._of(_Room(k, v, used), used, 0)
-
     def last(self, n: int) -> "KV":
         """Keep the newest ``n`` columns at most."""
         surplus = self.k.shape[2] - n

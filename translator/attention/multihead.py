@@ -62,6 +62,8 @@ class MultiHeadAttention(nn.Module):
         self.out_proj = nn.Linear(n_heads * self.head_dim, d_model)
         index = torch.arange(n_heads) // (n_heads // n_kv_heads)  # MHA 0123, GQA 0011, MQA 0000
         self.register_buffer("head_to_kv", index, persistent=False)
+        #: Stands in for the three projections of one input where they are computed together; see `join`.
+        self.qkv_proj: nn.Module | None = None
         #: The numbers that the heads had before any was pruned; see `prune`.
         self.kept = tuple(range(n_heads))
         #: Multipliers of the heads' outputs, (H,) or one line a row (B, H); None is 1 for all. See `gated`.
@@ -78,6 +80,26 @@ class MultiHeadAttention(nn.Module):
         k = _split_heads(self.k_proj(x), self.n_kv_heads, self.head_dim)
         v = _split_heads(self.v_proj(x), self.n_kv_heads, self.head_dim)
         return KV(k, v, start)
+
+    def project(self, x: Tensor, start: int = 0) -> tuple[Tensor, KV]:
+        """Queries, and keys and values, of the same x: what `project_q` and `project_kv` give."""
+        if self.qkv_proj is None:
+            return self.project_q(x), self.project_kv(x, start)
+        heads = _split_heads(self.qkv_proj(x), self.n_heads + 2 * self.n_kv_heads, self.head_dim)
+        q, k, v = heads.split((self.n_heads, self.n_kv_heads, self.n_kv_heads), dim=1)
+        return q, KV(k, v, start)
+
+    def join(self) -> None:
+        """Compute all that is projected from one input in one product, for good: one large product is the cheaper one.
+
+        The three projections are gone afterwards, so that nobody changes what is no longer read.
+        """
+        parts = (self.q_proj, self.k_proj, self.v_proj)
+        joined = nn.Linear(self.q_proj.in_features, sum(part.out_features for part in parts), device="meta")
+        joined.weight = nn.Parameter(torch.cat([part.weight.detach() for part in parts]))
+        joined.bias = nn.Parameter(torch.cat([part.bias.detach() for part in parts]))
+        self.qkv_proj = joined
+        del self.q_proj, self.k_proj, self.v_proj
 
     def attend(self, q: Tensor, kv: KV, valid: Tensor | None = None, start: int = 0) -> Tensor:
         """Queries (B, H, Q, Dh) from ``start`` on over keys and values (B, G, K, Dh), valid (B, K) -> (B, Q, D)."""
@@ -106,7 +128,7 @@ class SelfAttention(MultiHeadAttention):
 
     def forward(self, x: Tensor, valid: Tensor | None = None) -> Tensor:
         """X (B, T, D), ``valid`` (B, T) True for real tokens -> (B, T, D)."""
-        kv, q = self.project_kv(x), self.project_q(x)
+        q, kv = self.project(x)
         positions = kv.positions()
         if self.rotary:
             q, kv = rotate(q, positions), KV(rotate(kv.k, positions), kv.v)
@@ -136,9 +158,8 @@ class CausalSelfAttention(MultiHeadAttention):
 
         Sentences are padded on the right, so no real query can see a padded key and no padding mask is needed.
         """
-        new = self.project_kv(x, start=0 if past is None else past.end)
+        q, new = self.project(x, start=0 if past is None else past.end)
         positions = new.positions()
-        q = self.project_q(x)
         if self.rotary:
             q, new = rotate(q, positions), KV(rotate(new.k, positions), new.v, new.start)
         kv = new if past is None else past.append(new.k, new.v)

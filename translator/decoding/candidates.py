@@ -56,9 +56,9 @@ class Candidates:
 
     def first(self) -> Tensor:
         """The best token of each row (R,), the first of equals; any where nothing is possible."""
-        block = self._maxima.argmax(1, keepdim=True)  # (R, 1)
-        values = self._blocks.gather(1, block[:, :, None].expand(-1, -1, _BLOCK))  # (R, 1, block)
-        return (block * _BLOCK + values.argmax(2)).flatten().clamp_(max=self._vocabulary - 1)
+        block = self._maxima.argmax(1)  # (R,)
+        values = self._blocks[torch.arange(len(block), device=block.device), block]  # (R, block)
+        return values.argmax(1).add_(block, alpha=_BLOCK).clamp_(max=self._vocabulary - 1)
 
     def best(self, scores: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
         """The `count` best continuations of each sentence, best first.

@@ -68,7 +68,8 @@ def follow(
         gained = candidates.log_probs(last)
         for path, token, log_prob in zip(row_paths, last.tolist(), gained.tolist(), strict=True):
             paths[path].take(token, log_prob, eos_id)
-        history = torch.cat([history, last[:, None]], dim=1)
+        if no_repeat_ngram:  # nobody else looks back
+            history = torch.cat([history, last[:, None]], dim=1)
         going = [i for i, sentence in enumerate(running) if _any_open(paths, sentence, width)]
         if not going:
             break

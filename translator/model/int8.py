@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from translator.errors import UserError
+from translator.model.products import replace_products
 from translator.model.transformer import Transformer
 
 #: Matrices with fewer weights stay as they are: turning their inputs into integers takes longer than it saves.
@@ -18,11 +19,11 @@ _LARGEST = 127
 class Int8Linear(nn.Module):
     """y = x W^T + b with W in 8 bits, a scale for each of its rows, and x in 8 bits, a scale for the whole of it.
 
-    Dynamic quantisation: the scale of x is taken from x as it comes, so results can differ a little with what
-    else is in the batch. For inference on a CPU alone.
+    Where ``relu``, max(0, y). Dynamic quantisation: the scale of x is taken from x as it comes, so results can differ
+    a little with what else is in the batch. For inference on a CPU alone.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None, relu: bool = False) -> None:
         """Weight (out, in) and bias (out,) in float32.
 
         Raises:
@@ -30,6 +31,8 @@ class Int8Linear(nn.Module):
         """
         super().__init__()
         self.out_features, self.in_features = weight.shape
+        kind = torch.ops.quantized
+        self._product = kind.linear_relu_dynamic if relu else kind.linear_dynamic
         weight = weight.detach().float()
         scales = weight.abs().amax(dim=1).clamp_min(torch.finfo(torch.float32).tiny) / _LARGEST
         zeros = torch.zeros(len(weight), dtype=torch.long)
@@ -44,7 +47,7 @@ class Int8Linear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """X (..., in) -> (..., out)."""
-        out: Tensor = torch.ops.quantized.linear_dynamic(x, self._packed, self._narrow_input)
+        out: Tensor = self._product(x, self._packed, self._narrow_input)
         return out
 
 
@@ -74,12 +77,8 @@ def quantize(model: Transformer) -> None:
         UserError: as `Int8Linear`.
     """
     model.projection = Int8Linear(model.output.weight, model.logit_bias())
-    _replace(model)
+    replace_products(model, _of_large)
 
 
-def _replace(module: nn.Module) -> None:
-    for name, child in module.named_children():
-        if isinstance(child, nn.Linear) and child.weight.numel() >= LEAST_WEIGHTS:
-            setattr(module, name, Int8Linear(child.weight, child.bias))
-        else:
-            _replace(child)
+def _of_large(linear: nn.Linear, relu: bool) -> Int8Linear | None:
+    return Int8Linear(linear.weight, linear.bias, relu) if linear.weight.numel() >= LEAST_WEIGHTS else None

@@ -27,14 +27,14 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.activation = config.activation
+        self.activate = ACTIVATIONS[config.activation]
         self.up = nn.Linear(config.d_model, config.d_ff)
         self.down = nn.Linear(config.d_ff, config.d_model)
         self.dropout = Dropout(config.activation_dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """X (B, T, D) -> (B, T, D)."""
-        out: Tensor = self.down(self.dropout(ACTIVATIONS[self.activation](self.up(x))))
+        out: Tensor = self.down(self.dropout(self.activate(self.up(x))))
         return out
 
 

@@ -22,6 +22,8 @@ from translator.model.transformer import Transformer
 #: the slower for it.
 PATIENCE = 200
 
+_TO_THE_END = 2**63 - 1  # what stands for it in a recorded slice
+
 #: A recording: tensors in, tensors out.
 Replay = Callable[..., tuple[Tensor, ...]]
 
@@ -105,7 +107,7 @@ class Recorded:
         tensors = (last_ids, places, state.visible, torch.tensor(end), *room.layers, *state.memory)
         (logits,) = self._run(kind, self._layers, *tensors)
         room.used = end + 1
-        return logits, replace(state, room=room, length=end + 1)
+        return logits, Searched(state.memory, state.visible, room, end + 1)
 
     def _run(self, kind: Hashable, module: nn.Module, *tensors: Tensor | None) -> tuple[Tensor, ...]:
         """What the module makes of the tensors, by its recording of this kind as soon as that pays.
@@ -142,6 +144,24 @@ def recorded(model: Transformer, patience: int = PATIENCE) -> Recorded | Transfo
     return Recorded(model, patience) if possible else model
 
 
+@dataclass(frozen=True)
+class _Filling(KV):
+    """A past whose k and v have room; tensors of one number say how many columns are used, before and after a step."""
+
+    used: Any = None
+    after: Any = None
+
+    @property
+    def end(self) -> Any:
+        """The position after the last column in use."""
+        return self.used
+
+    def append(self, k: Tensor, v: Tensor) -> KV:
+        """Write the new column (R, G, 1, Dh) where the spare ones begin -> the columns in use."""
+        self.k[:, :, self.used : self.after], self.v[:, :, self.used : self.after] = k, v
+        return KV(self.k[:, :, : self.after], self.v[:, :, : self.after])
+
+
 class _Encoder(nn.Module):
     """What of `start` is recorded."""
 
@@ -174,8 +194,9 @@ class _Step(nn.Module):
         """
         x = self.model.tgt_embeddings.at(last_ids[:, None], places)  # (B*N, 1, D)
         decoder = list(self.model.decoder)
+        after = used + 1
         for layer, own, memory in zip(decoder, layers[: len(decoder)], layers[len(decoder) :], strict=True):
-            x, _ = layer(x, KV.of_room(own[0], own[1], used), KV(memory[0], memory[1]), visible)
+            x, _ = layer(x, _Filling(own[0], own[1], used=used, after=after), KV(memory[0], memory[1]), visible)
         return (self.model.logits(self.model.decoder_norm(x)[:, 0]),)
 
 
@@ -184,5 +205,16 @@ def _record(module: nn.Module, example: tuple[Tensor | None, ...]) -> Replay:
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")  # of decisions that are recorded, see `Recorded._run`; of the recorder's age
         traced = torch.jit.trace(module.eval(), example, check_trace=False)
-        frozen: Replay = torch.jit.freeze(traced)
-    return frozen
+        frozen = torch.jit.freeze(traced)
+    _drop_idle_slices(frozen.graph)
+    replay: Replay = frozen
+    return replay
+
+
+def _drop_idle_slices(graph: Any) -> None:
+    """Take out slices that keep all: the recorder writes one for every ``:``, a quarter of what a step consists of."""
+    for node in graph.findAllNodes("aten::slice"):
+        whole, _, start, stop, stride = node.inputs()
+        if start.toIValue() in (0, None) and stop.toIValue() == _TO_THE_END and stride.toIValue() == 1:
+            node.output().replaceAllUsesWith(whole)
+            node.destroy()

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from translator.attention.heads import prune
+from translator.attention.multihead import CausalSelfAttention, SelfAttention
 from translator.model.config import ModelConfig
 from translator.model.embeddings import Embeddings
 from translator.model.layers import DecoderLayer, EncoderLayer
@@ -71,6 +72,12 @@ class Transformer(nn.Module):
         """
         prune(self, heads)
         self.config = self.config.without_heads(heads)
+
+    def join_projections(self) -> None:
+        """Compute queries, keys and values of each self-attention in one product, for good; see `join`."""
+        for module in self.modules():
+            if isinstance(module, SelfAttention | CausalSelfAttention):
+                module.join()
 
     def encode(self, src_ids: Tensor, src_valid: Tensor) -> Tensor:
         """Source ids (B, S) and their validity (B, S) -> memory (B, S, D)."""
