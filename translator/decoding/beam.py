@@ -9,6 +9,7 @@ from torch import Tensor
 from translator.decoding.candidates import IMPOSSIBLE, Candidates
 from translator.decoding.greedy import greedy_search
 from translator.decoding.hypothesis import Hypothesis, attainable, check_length_penalty, make_hypothesis
+from translator.decoding.leaving import staying
 from translator.decoding.state import S, Step
 from translator.errors import UserError
 
@@ -28,7 +29,8 @@ def beam_search(
     - its limit in max_lengths is reached (B,), in generated tokens with the end of sentence. Live
       hypotheses then take, cut, the places among the beam_size best that finished ones have left free,
       and all are ranked together.
-    It then leaves the batch, so results do not depend on the neighbours. A beam of one is greedy search.
+    It then leaves the batch or stays as ballast; results do not depend on the neighbours. A beam of one is greedy
+    search.
 
     Raises UserError unless 1 <= n_best <= beam_size, and for a length_penalty beyond -10 to 10.
     """
@@ -61,6 +63,7 @@ class _Sentence:
     n_best: int
     alpha: float
     kept: list[Hypothesis] = field(default_factory=list)
+    done: bool = False
 
     def finish(self, ids: list[int], log_prob: float) -> None:
         self._keep([make_hypothesis(ids, log_prob, finished=True, alpha=self.alpha)])
@@ -89,7 +92,7 @@ class _Sentence:
 
 @dataclass
 class _Beam:
-    """The live hypotheses of the sentences that are not done: N a sentence (one at the start)."""
+    """The live hypotheses of sentences, N each (one at the start); those of sentences that are done mean nothing."""
 
     running: list[_Sentence]  # B
     scores: Tensor  # (B, N) log-probabilities, best first; -inf where fewer than N are possible
@@ -113,11 +116,12 @@ class _Beam:
         scores, chosen = top.masked_fill(ends, IMPOSSIBLE).topk(min(beam_size, top.shape[1]))  # (B, N)
         row, token = row.gather(1, chosen), token.gather(1, chosen)
         history = torch.cat([self.history[row], token[:, :, None]], dim=2)  # (B, N, T+1)
-        going = self._close(scores, history)
-        if len(going) < len(self.running):
-            index = torch.tensor(going, dtype=torch.long, device=row.device)
+        self._close(scores, history)
+        kept = staying([not sentence.done for sentence in self.running])
+        if len(kept) < len(self.running):
+            index = torch.tensor(kept, dtype=torch.long, device=row.device)
             scores, row, token, history = scores[index], row[index], token[index], history[index]
-        running = [self.running[i] for i in going]
+        running = [self.running[i] for i in kept]
         return _Beam(running, scores, history.flatten(0, 1), token.flatten()), row
 
     def _first_rows(self) -> Tensor:
@@ -133,18 +137,21 @@ class _Beam:
         which, rank = found.unbind(1)
         prefixes = self.history[row[which, rank]].tolist()
         log_probs = top[which, rank].tolist()
-        for sentence, ids, log_prob in zip(which.tolist(), prefixes, log_probs, strict=True):
-            self.running[sentence].finish(ids, log_prob)
+        for index, ids, log_prob in zip(which.tolist(), prefixes, log_probs, strict=True):
+            if not self.running[index].done:
+                self.running[index].finish(ids, log_prob)
 
-    def _close(self, scores: Tensor, history: Tensor) -> list[int]:
-        """Close the sentences that are done; returns the others. scores (B, N), history (B, N, T+1)."""
-        going, length = [], history.shape[2]
+    def _close(self, scores: Tensor, history: Tensor) -> None:
+        """Close the sentences that are done. scores (B, N), history (B, N, T+1)."""
+        length = history.shape[2]
         for i, (sentence, best_live) in enumerate(zip(self.running, scores[:, 0].tolist(), strict=True)):
+            if sentence.done:
+                continue
+            sentence.done = True
             if best_live == IMPOSSIBLE and not sentence.kept:
                 beams = self.scores.shape[1]  # a dead end: what led to it is all there is
                 sentence.cut(self.history[i * beams : (i + 1) * beams], self.scores[i])
             elif length >= sentence.limit:
                 sentence.cut(history[i], scores[i])
-            elif not sentence.settled(best_live, length):
-                going.append(i)
-        return going
+            else:
+                sentence.done = sentence.settled(best_live, length)

@@ -8,13 +8,11 @@ from torch import Tensor
 
 from translator.decoding.candidates import IMPOSSIBLE, Candidates
 from translator.decoding.hypothesis import Hypothesis, check_length_penalty, make_hypothesis
+from translator.decoding.leaving import staying
 from translator.decoding.state import S, Step
 
 # choose(candidates of R rows, paths of the rows) -> (R,), the token each path takes
 Choose = Callable[[Candidates, list[int]], Tensor]
-
-# Dropping rows copies the state, so it pays only once this share of the sentences has come to its end.
-_WORTH_DROPPING = 1 / 8
 
 
 @dataclass
@@ -70,14 +68,12 @@ def follow(
             paths[path].take(token, log_prob, eos_id)
         if no_repeat_ngram:  # nobody else looks back
             history = torch.cat([history, last[:, None]], dim=1)
-        going = [i for i, sentence in enumerate(running) if _any_open(paths, sentence, width)]
-        if not going:
-            break
-        if len(running) - len(going) >= _WORTH_DROPPING * len(running):
-            running = [running[i] for i in going]
-            rows = torch.tensor(going, device=last.device)[:, None] * width
+        kept = staying([_any_open(paths, sentence, width) for sentence in running])
+        if 0 < len(kept) < len(running):
+            rows = torch.tensor(kept, device=last.device)[:, None] * width
             rows = rows + torch.arange(width, device=last.device)  # (B2, width)
             state, last, history = state.select(rows), last[rows.flatten()], history[rows.flatten()]
+        running = [running[i] for i in kept]
     found = [make_hypothesis(p.ids, p.log_prob, finished=p.finished, alpha=length_penalty) for p in paths]
     groups = [found[i : i + width] for i in range(0, len(found), width)]
     return [sorted(group, key=lambda hypothesis: -hypothesis.score) for group in groups]
