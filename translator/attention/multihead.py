@@ -9,6 +9,7 @@ Letters: B batch, T length, S source length, D d_model, H query heads, G key/val
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from translator.attention.cache import KV
@@ -69,15 +70,36 @@ class MultiHeadAttention(nn.Module):
         #: Called with the per-head weights (B, H, Q, K), before dropout, when somebody listens; see `capture`.
         self.on_weights: Callable[[Tensor], None] | None = None
 
+    def project(self, x: Tensor, start: int = 0) -> tuple[Tensor, KV]:
+        """What `project_q` and `project_kv` give of the same x (B, T, D)."""
+        if not torch.is_grad_enabled():
+            return self.project_q(x), self.project_kv(x, start)
+        q, k, v = self._project_at_once(x, self.q_proj, self.k_proj, self.v_proj)
+        return q, KV(k, v, start)
+
     def project_q(self, x: Tensor) -> Tensor:
         """Queries of x (B, T, D) -> (B, H, T, Dh)."""
         return _split_heads(self.q_proj(x), self.n_heads, self.head_dim)
 
     def project_kv(self, x: Tensor, start: int = 0) -> KV:
         """Keys and values of x (B, T, D), whose first column stands at position ``start`` -> (B, G, T, Dh) each."""
-        k = _split_heads(self.k_proj(x), self.n_kv_heads, self.head_dim)
-        v = _split_heads(self.v_proj(x), self.n_kv_heads, self.head_dim)
+        if torch.is_grad_enabled():
+            k, v = self._project_at_once(x, self.k_proj, self.v_proj)
+        else:
+            k, v = (_split_heads(proj(x), self.n_kv_heads, self.head_dim) for proj in (self.k_proj, self.v_proj))
         return KV(k, v, start)
+
+    def _project_at_once(self, x: Tensor, *projections: nn.Linear) -> tuple[Tensor, ...]:
+        """X (B, T, D) -> (B, heads, T, Dh) of each projection, by a product with all their matrices, one below another.
+
+        In training this pays, forward and more so backward: where x is narrow so are the single products, and each
+        would add its own gradient of x. A step of a search would wait for the copy of the matrices.
+        """
+        weight = torch.cat([projection.weight for projection in projections])
+        bias = torch.cat([projection.bias for projection in projections])
+        n_heads = [projection.out_features // self.head_dim for projection in projections]
+        heads = F.linear(x, weight, bias).view(*x.shape[:-1], sum(n_heads), self.head_dim)
+        return tuple(part.transpose(1, 2) for part in heads.split(n_heads, dim=-2))
 
     def attend(self, q: Tensor, kv: KV, valid: Tensor | None = None, start: int = 0) -> Tensor:
         """Queries (B, H, Q, Dh) from ``start`` on over keys and values (B, G, K, Dh), valid (B, K) -> (B, Q, D)."""
@@ -106,7 +128,7 @@ class SelfAttention(MultiHeadAttention):
 
     def forward(self, x: Tensor, valid: Tensor | None = None) -> Tensor:
         """X (B, T, D), ``valid`` (B, T) True for real tokens -> (B, T, D)."""
-        kv, q = self.project_kv(x), self.project_q(x)
+        q, kv = self.project(x)
         positions = kv.positions()
         if self.rotary:
             q, kv = rotate(q, positions), KV(rotate(kv.k, positions), kv.v)
@@ -136,9 +158,8 @@ class CausalSelfAttention(MultiHeadAttention):
 
         Sentences are padded on the right, so no real query can see a padded key and no padding mask is needed.
         """
-        new = self.project_kv(x, start=0 if past is None else past.end)
+        q, new = self.project(x, start=0 if past is None else past.end)
         positions = new.positions()
-        q = self.project_q(x)
         if self.rotary:
             q, new = rotate(q, positions), KV(rotate(new.k, positions), new.v, new.start)
         kv = new if past is None else past.append(new.k, new.v)
