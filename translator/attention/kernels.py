@@ -25,23 +25,23 @@ def attention_weights(q: Tensor, k: Tensor, visible: Tensor | None) -> Tensor:
 
     Never below float32.
     """
-    scores = (q * (1.0 / math.sqrt(q.shape[-1]))) @ k.transpose(-2, -1)  # (B, H, Q, K)
-    scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
-    hidden = None if visible is None else logarithm(visible, scores.dtype)
-    return _softmax_to_learn(scores, hidden) if scores.requires_grad else _softmax(scores, hidden)
+    products = q @ k.transpose(-2, -1)  # (B, H, Q, K)
+    products = products.to(torch.promote_types(products.dtype, torch.float32))
+    hidden = products.new_zeros(()) if visible is None else logarithm(visible, products.dtype)
+    softmax = _softmax_to_learn if products.requires_grad else _softmax
+    return softmax(products, hidden, 1.0 / math.sqrt(q.shape[-1]))
 
 
-def _softmax(scores: Tensor, hidden: Tensor | None) -> Tensor:
-    """The softmax of scores (B, H, Q, K), written out, with ``hidden``, 0 or -inf, added to them.
+def _softmax(products: Tensor, hidden: Tensor, scale: float) -> Tensor:
+    """The softmax of products (B, H, Q, K) times ``scale``, with ``hidden``, 0 or -inf, added to them; written out.
 
-    For a CPU: whatever the length of the rows it takes about as long an element, and powers of two, unlike those of e,
-    are no slower where they vanish.
+    For a CPU: it takes as long an element whatever the length of the rows; and powers of two, unlike those of e, take
+    no longer where they vanish.
     """
-    if hidden is not None:
-        scores = scores + hidden
+    scores = torch.add(hidden, products, alpha=scale * math.log2(math.e))
     # Where all is hidden the highest score is -inf; a finite bound below it keeps -inf - bound from being NaN.
     highest = scores.amax(dim=-1, keepdim=True).clamp_min(torch.finfo(scores.dtype).min)
-    weights = torch.exp2((scores - highest) * math.log2(math.e))
+    weights = torch.exp2(scores - highest)
     # The highest term is 2^0 = 1, so only a row that sees nothing sums to less than 1.
     return weights / weights.sum(dim=-1, keepdim=True).clamp_min(1.0)
 
@@ -50,21 +50,20 @@ def _softmax(scores: Tensor, hidden: Tensor | None) -> Tensor:
 _LANES = 16
 
 
-def _softmax_to_learn(scores: Tensor, hidden: Tensor | None) -> Tensor:
+def _softmax_to_learn(products: Tensor, hidden: Tensor, scale: float) -> Tensor:
     """The same by the library, whose backward pass is one pass over the scores and not a dozen.
 
     Hidden keys, and those that fill up a short row, get the lowest finite score, not -inf: a row that sees nothing
     then comes out even, not as NaN, and is emptied afterwards.
     """
-    n_keys, lowest = scores.shape[-1], torch.finfo(scores.dtype).min
-    if hidden is not None:
-        hidden = hidden.clamp_min(lowest)
-        scores = scores + hidden
+    n_keys, lowest = products.shape[-1], torch.finfo(products.dtype).min
+    hidden = hidden.clamp_min(lowest)
+    scores = torch.add(hidden, products, alpha=scale)
     if n_keys < _LANES:
         scores = F.pad(scores, (0, _LANES - n_keys), value=lowest)
     weights = scores.softmax(dim=-1)[..., :n_keys]
-    blind = None if hidden is None else hidden.amax(dim=-1, keepdim=True) == lowest
-    return weights if blind is None or not bool(blind.any()) else weights.masked_fill(blind, 0.0)
+    blind = hidden.amax(dim=-1, keepdim=True) == lowest
+    return weights.masked_fill(blind, 0.0) if bool(blind.any()) else weights
 
 
 def logarithm(visible: Tensor, dtype: torch.dtype) -> Tensor:
