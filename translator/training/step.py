@@ -27,7 +27,7 @@ def average_and_clip(parameters: Iterable[nn.Parameter], factor: Tensor, limit: 
     Returns the norm before it is clipped.
     """
     gradients = [p.grad for p in parameters if p.grad is not None]
-    norm = torch.nn.utils.get_total_norm(gradients) * factor
+    norm: Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients))) * factor
     share = (limit / (norm + 1e-6)).clamp_max(1.0) if limit else 1.0
     torch._foreach_mul_(gradients, factor * share)
     return norm
