@@ -71,6 +71,31 @@ def test_both_kernels_have_the_same_finite_gradients(name):
         torch.testing.assert_close(explicit, fused, rtol=1e-11, atol=1e-6)
 
 
+@pytest.mark.parametrize("n_keys", [1, 2, 15, 16, 17, 33])
+def test_rows_of_any_length_learn_alike(n_keys):
+    """Short rows are filled up; what fills them, and rows that see nothing, must show in no weight or gradient."""
+    torch.manual_seed(5)
+    q, k, v = (torch.randn(B, H, n, DH, dtype=torch.float64, requires_grad=True) for n in (Q, n_keys, n_keys))
+    visible = torch.rand(B, H, Q, n_keys) < 0.7
+    visible[0, 0, 0], visible[1, 2] = False, True
+    out, weights = attend_explicit(q, k, v, visible)
+    with torch.no_grad():
+        plain, plain_weights = attend_explicit(q, k, v, visible)
+    fused = attend_fused(q, k, v, visible)
+    torch.testing.assert_close((out, weights), (plain, plain_weights), rtol=0, atol=1e-12)
+    torch.testing.assert_close(out, fused, rtol=0, atol=1e-12)
+    assert (weights[~visible] == 0).all()
+    upstream = torch.randn_like(out)
+    wanted = torch.autograd.grad(fused, (q, k, v), upstream)
+    torch.testing.assert_close(torch.autograd.grad(out, (q, k, v), upstream), wanted, rtol=0, atol=1e-12)
+
+
+def test_gradients_flow_through_the_weights_that_are_told():
+    q, k, v = inputs(requires_grad=True)
+    visible = masks()["blind rows"]
+    assert torch.autograd.gradcheck(lambda *tensors: attend_explicit(*tensors, visible), (q, k, v))
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("name", masks())
 def test_narrow_types_give_numbers_too(name, dtype):

@@ -3,6 +3,7 @@ import torch
 from torch import nn
 
 from translator.attention.cache import KV
+from translator.attention.heads import prune_attention
 from translator.attention.multihead import CausalSelfAttention, CrossAttention, MultiHeadAttention, SelfAttention
 from translator.attention.rules import within
 from translator.errors import UserError
@@ -53,6 +54,27 @@ def test_query_heads_read_neighbouring_key_heads():
 
 def test_the_index_of_shared_heads_is_not_a_weight():
     assert "head_to_kv" not in MultiHeadAttention(D, H).state_dict()
+
+
+@pytest.mark.parametrize("n_kv_heads", [1, 3, 6])
+@pytest.mark.parametrize("pruned", [[], [1], [0, 1, 2, 4], [0, 1, 2, 3, 4, 5]])
+def test_one_product_for_all_projections_learns_what_single_ones_do(n_kv_heads, pruned):
+    attention, x = SelfAttention(6 * DH, 6, n_kv_heads=n_kv_heads), torch.randn(B, T, 6 * DH, requires_grad=True)
+    prune_attention(attention, pruned)
+    projections = (attention.q_proj, attention.k_proj, attention.v_proj)
+    singly = [p(x).view(B, T, p.out_features // DH, DH).transpose(1, 2) for p in projections]
+    q, kv = attention.project(x, start=3)
+    together = [q, kv.k, kv.v]
+    sources, upstream = [x, *attention.parameters()][:7], [torch.randn_like(heads) for heads in singly]
+    gradients = [torch.autograd.grad(heads, sources, upstream) for heads in (together, singly)]
+    with torch.no_grad():
+        q, without = attention.project(x, start=3)
+    assert kv.start == without.start == 3
+    for one, other, apart in zip(together, singly, (q, without.k, without.v), strict=True):
+        close(one, other)
+        close(one, apart)
+    for one, other in zip(*gradients, strict=True):
+        close(one, other)
 
 
 @pytest.mark.parametrize("train", [True, False])

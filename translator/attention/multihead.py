@@ -9,6 +9,7 @@ Letters: B batch, T length, S source length, D d_model, H query heads, G key/val
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from translator.attention.cache import KV
@@ -71,23 +72,31 @@ class MultiHeadAttention(nn.Module):
         #: Called with the per-head weights (B, H, Q, K), before dropout, when somebody listens; see `capture`.
         self.on_weights: Callable[[Tensor], None] | None = None
 
+    def project(self, x: Tensor, start: int = 0) -> tuple[Tensor, KV]:
+        """Queries, and keys and values, of the same x: what `project_q` and `project_kv` give."""
+        if self.qkv_proj is not None:
+            joint = self.qkv_proj(x)
+        elif torch.is_grad_enabled():
+            joint = _at_once(x, self.q_proj, self.k_proj, self.v_proj)
+        else:
+            return self.project_q(x), self.project_kv(x, start)
+        n_heads = self.n_heads, self.n_kv_heads, self.n_kv_heads
+        q, k, v = _split_heads(joint, sum(n_heads), self.head_dim).split(n_heads, dim=1)
+        return q, KV(k, v, start)
+
     def project_q(self, x: Tensor) -> Tensor:
         """Queries of x (B, T, D) -> (B, H, T, Dh)."""
         return _split_heads(self.q_proj(x), self.n_heads, self.head_dim)
 
     def project_kv(self, x: Tensor, start: int = 0) -> KV:
         """Keys and values of x (B, T, D), whose first column stands at position ``start`` -> (B, G, T, Dh) each."""
-        k = _split_heads(self.k_proj(x), self.n_kv_heads, self.head_dim)
-        v = _split_heads(self.v_proj(x), self.n_kv_heads, self.head_dim)
+        n_heads = self.n_kv_heads
+        if torch.is_grad_enabled():
+            joint = _split_heads(_at_once(x, self.k_proj, self.v_proj), 2 * n_heads, self.head_dim)
+            k, v = joint.split((n_heads, n_heads), dim=1)
+        else:
+            k, v = (_split_heads(projection(x), n_heads, self.head_dim) for projection in (self.k_proj, self.v_proj))
         return KV(k, v, start)
-
-    def project(self, x: Tensor, start: int = 0) -> tuple[Tensor, KV]:
-        """Queries, and keys and values, of the same x: what `project_q` and `project_kv` give."""
-        if self.qkv_proj is None:
-            return self.project_q(x), self.project_kv(x, start)
-        heads = _split_heads(self.qkv_proj(x), self.n_heads + 2 * self.n_kv_heads, self.head_dim)
-        q, k, v = heads.split((self.n_heads, self.n_kv_heads, self.n_kv_heads), dim=1)
-        return q, KV(k, v, start)
 
     def join(self) -> None:
         """Compute all that is projected from one input in one product, for good: one large product is the cheaper one.
@@ -179,6 +188,16 @@ class CrossAttention(MultiHeadAttention):
         """
         folded = x.reshape(memory.k.shape[0], -1, x.shape[-1])  # (B, N*T, D)
         return self.attend(self.project_q(folded), memory, valid).reshape(x.shape)
+
+
+def _at_once(x: Tensor, *projections: nn.Linear) -> Tensor:
+    """What the projections make of x, one beside another, by a product with all their matrices, one below another.
+
+    In training this pays, forward and more so backward: where x is narrow so are the single products, and each would
+    add its own gradient of x. A step of a search would wait for the copy of the matrices.
+    """
+    weight = torch.cat([projection.weight for projection in projections])
+    return F.linear(x, weight, torch.cat([projection.bias for projection in projections]))
 
 
 def _split_heads(x: Tensor, n_heads: int, head_dim: int) -> Tensor:

@@ -15,7 +15,7 @@ from torch.autograd.function import once_differentiable
 
 #: Rows whose logits are held at a time, in the type of the products; bounds the memory.
 BLOCK = 1024
-#: Rows turned into probabilities at a time, in float32; few enough to stay in a CPU's cache.
+#: Rows whose exponentials are taken at a time, in float32; few enough to stay in a CPU's cache.
 CHUNK = 32
 
 
@@ -72,20 +72,22 @@ class _ChunkedLoss(torch.autograd.Function):
         exact = torch.empty(min(CHUNK, len(hidden)), len(weight), dtype=wide, device=hidden.device)
         for start in range(0, len(hidden), BLOCK):
             rows = slice(start, min(start + BLOCK, len(hidden)))
-            narrow, grads = hidden[rows].to(products), block[: rows.stop - start]
+            narrow, grads, masses = hidden[rows].to(products), block[: rows.stop - start], []
             torch.mm(narrow, narrow_weight.t(), out=grads)
             for logits, labels in zip(grads.split(CHUNK), targets[rows].split(CHUNK), strict=True):
-                probs = exact[: len(logits)].copy_(logits)
-                mass_of_chunk = _probabilities(probs, impossible)
+                terms = exact[: len(logits)].copy_(logits)
+                mass, log_mass_of_chunk = _exponentials(terms, impossible)
                 at_target = logits.gather(1, labels[:, None]).sum(dtype=wide)
-                log_mass += mass_of_chunk
-                nll += mass_of_chunk - at_target
+                log_mass += log_mass_of_chunk
+                nll += log_mass_of_chunk - at_target
                 if need_gradient:
-                    ones = probs.new_full((len(labels), 1), smoothing - 1.0)
-                    logits.copy_(probs.scatter_add_(1, labels[:, None], ones))
+                    logits.copy_(terms.scatter_add_(1, labels[:, None], (smoothing - 1.0) * mass))
+                    masses.append(mass)
             if grad_hidden is not None and grad_weight is not None:
-                grad_hidden[rows] = grads @ narrow_weight
-                grad_weight += grads.t() @ narrow
+                # Rows of the gradient are divided by their masses in the small factors of the products.
+                mass = torch.cat(masses)
+                torch.div(grads @ narrow_weight, mass, out=grad_hidden[rows])
+                grad_weight += grads.t() @ (narrow / mass).to(products)
         share = smoothing / (len(weight) - len(impossible))
         of_all_hidden, of_all_weights = hidden.sum(0, dtype=wide), weight.sum(0, dtype=wide)
         of_all_weights -= weight[impossible].sum(0, dtype=wide)
@@ -107,10 +109,12 @@ class _ChunkedLoss(torch.autograd.Function):
         return grads[0], grads[1], None, None, None, None
 
 
-def _probabilities(logits: Tensor, impossible: Tensor) -> Tensor:
-    """Logits (m, V), turned in place into probabilities -> the sum of the rows' log-masses, log sum exp."""
+def _exponentials(logits: Tensor, impossible: Tensor) -> tuple[Tensor, Tensor]:
+    """Logits (m, V), turned in place into exp(logit - highest of the row) -> their sums (m, 1), the masses.
+
+    Probabilities are these numbers divided by the masses. Second comes the sum of the rows' log sum exp.
+    """
     logits.index_fill_(1, impossible, float("-inf"))
     highest = logits.amax(dim=1, keepdim=True)
     mass = logits.sub_(highest).exp_().sum(dim=1, keepdim=True)
-    logits.div_(mass)
-    return (mass.log_() + highest).sum()
+    return mass, (mass.log() + highest).sum()

@@ -26,9 +26,11 @@ def average_and_clip(parameters: Iterable[nn.Parameter], factor: Tensor, limit: 
 
     Returns the norm before it is clipped.
     """
-    parameters = list(parameters)
-    torch._foreach_mul_([p.grad for p in parameters if p.grad is not None], factor)
-    return torch.nn.utils.clip_grad_norm_(parameters, limit or float("inf"))
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    norm: Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients))) * factor
+    share = (limit / (norm + 1e-6)).clamp_max(1.0) if limit else 1.0
+    torch._foreach_mul_(gradients, factor * share)
+    return norm
 
 
 def build_optimizer(model: Transformer, config: OptimizerConfig) -> AdamW:
