@@ -31,8 +31,6 @@ from translator.streams import LineWriter, say  # noqa: E402
 
 PROGRAM = "compare.py"
 PEERS = HERE / ".venv"
-#: Hugging Face's name for when a beam search ends: "never" before nothing better can come, as ours.
-EARLY = "early_stopping"
 #: How exactly ours translates; what others write is compared with the first.
 OURS = ("float32", "bf16", "int8")
 #: Of source pieces, as translating limits its outputs.
@@ -88,6 +86,8 @@ def build_parser() -> argparse.ArgumentParser:
                         help=f"of ours ({' '.join(OURS)})")  # fmt: skip
     decode.add_argument("--types", nargs="*", default=["float32", "int8", "bfloat16"], metavar="T",
                         help="number formats of CTranslate2 (float32 int8 bfloat16)")  # fmt: skip
+    decode.add_argument("--patience", type=float, default=2.0, metavar="P", help="of CTranslate2's longer search: "
+                        "until P times as many hypotheses as the beam is wide are finished (2)")  # fmt: skip
     for command in (train, decode):
         command.add_argument("--turns", type=int, default=3, metavar="N", help="each program in turn, N times (3)")
         command.add_argument(
@@ -164,7 +164,7 @@ def compare_decoding(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]
                 groups = [sources[start : start + batch] for start in range(0, len(sources), batch)]
                 limits = [[limit(group[0])] * len(group) for group in groups]  # others have one limit a batch
                 of_groups = {"groups": groups, "limits": limits}
-                asked = [p for p in programs if beam > 1 or p.own.get(EARLY) != "never"]  # greedy search just ends
+                asked = [p for p in programs if beam > 1 or not p.of_beams]
                 answers = take_turns(asked, {**job, **of_groups, "beam": beam}, found.turns, Path(scratch))
                 rows = rows_of(answers, len(sources), "sentences", f"beam {beam}, batch {batch}", found)
                 if found.reference is not None:
@@ -186,7 +186,13 @@ def decoders(found: argparse.Namespace, scratch: Path) -> list[Program]:
     """Ours, and the others over what the bundle exports to."""
     kinds = ("huggingface", "ctranslate2")
     exported = {kind: str(export(found.python, found.checkpoint, kind, scratch / kind)) for kind in kinds}
-    other = {"model": exported["ctranslate2"]}
+    hugging = {"model": exported["huggingface"], "early_stopping": False}
+    to_the_end = {**hugging, "early_stopping": "never"}
+    other = {"model": exported["ctranslate2"], "patience": 1.0}
+    patient = Program(
+        f"CTranslate2 float32, patience {found.patience:g}", "ctranslate2_decode.py", found.python,
+        {**other, "compute_type": "float32", "patience": found.patience}, of_beams=True,
+    )  # fmt: skip
     return [
         *(
             Program(
@@ -194,14 +200,13 @@ def decoders(found: argparse.Namespace, scratch: Path) -> list[Program]:
             )
             for kind in sorted(found.precisions, key=OURS.index)
         ),
-        *(
-            Program(name, "huggingface_decode.py", found.python, {"model": exported["huggingface"], EARLY: rule})
-            for name, rule in (("Hugging Face", False), ("Hugging Face, to the end", "never"))
-        ),
+        Program("Hugging Face", "huggingface_decode.py", found.python, hugging),
+        Program("Hugging Face, to the end", "huggingface_decode.py", found.python, to_the_end, of_beams=True),
         *(
             Program(f"CTranslate2 {kind}", "ctranslate2_decode.py", found.python, {**other, "compute_type": kind})
             for kind in found.types
         ),
+        *([patient] if "float32" in found.types else []),
     ]
 
 

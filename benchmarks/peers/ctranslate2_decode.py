@@ -29,6 +29,7 @@ def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:
         found = engine.translate_batch(
             [[names[i] for i in source] + end for source in sources], beam_size=job["beam"], length_penalty=1.0,
             max_decoding_length=max(limits), max_input_length=0, disable_unk=True,
+            patience=job["patience"],
             return_end_token=True,  # else the end would not count in the length that a score is divided by
         )  # fmt: skip
         return [[index[name] for name in result.hypotheses[0] if name != eos] for result in found]

@@ -27,6 +27,7 @@ class Program:
     script: str
     python: str
     own: dict[str, Any] = field(default_factory=dict)
+    of_beams: bool = False  # differs from another in when a beam search ends: says nothing of greedy search
 
 
 def take_turns(
