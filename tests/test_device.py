@@ -1,5 +1,10 @@
 """Devices and precisions that are not to be had are refused in one line."""
 
+import os
+import platform
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -31,3 +36,24 @@ def test_refusals(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(UserError, match=message):
         place(device, precision, threads)
+
+
+REUSE = """
+import resource, torch
+from translator.device import place
+place("cpu", "float32", 1)
+faults = []
+for _ in range(4):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    torch.ones(5_000_000)
+    faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+print(*faults)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library than glibc keeps to rules of its own")
+def test_memory_that_was_freed_is_used_again() -> None:
+    unset = {k: v for k, v in os.environ.items() if not k.startswith(("MALLOC_", "GLIBC_"))}
+    done = subprocess.run([sys.executable, "-c", REUSE], capture_output=True, text=True, check=True, env=unset)
+    first, *_, last = map(int, done.stdout.split())
+    assert last < first / 10  # pages that had to come from the system

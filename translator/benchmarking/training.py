@@ -13,7 +13,7 @@ from translator.benchmarking.machine import gpu_memory, surroundings, timed
 from translator.benchmarking.memory import PeakMemory
 from translator.benchmarking.profiling import show_profile
 from translator.data.batching import Batch
-from translator.device import place
+from translator.device import keep_freed_memory, place
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 from translator.training.config import OptimizerConfig, TrainerConfig
@@ -48,6 +48,7 @@ class Updates:
 
     def __init__(self, model: Transformer, precision: str) -> None:
         keep_compiled_products()
+        keep_freed_memory()
         self.model = model.train()
         self.device = next(model.parameters()).device
         self._mixed = precision == "bf16-mixed"

@@ -20,6 +20,7 @@ from translator.data.datamodule import TranslationDataModule
 from translator.data.parallel import ParallelText
 from translator.data.tokenizer import Tokenizer
 from translator.data.tokenizer_training import train_tokenizer
+from translator.device import keep_freed_memory
 from translator.errors import UserError
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
@@ -86,6 +87,7 @@ def prepare(
         UserError: as `train`.
     """
     keep_compiled_products()
+    keep_freed_memory()
     if config.trainer.threads is not None:
         torch.set_num_threads(config.trainer.threads)
     data = absolute_paths(settings["data"])
