@@ -86,8 +86,8 @@ def build_parser() -> argparse.ArgumentParser:
                         help=f"of ours ({' '.join(OURS)})")  # fmt: skip
     decode.add_argument("--types", nargs="*", default=["float32", "int8", "bfloat16"], metavar="T",
                         help="number formats of CTranslate2 (float32 int8 bfloat16)")  # fmt: skip
-    decode.add_argument("--patience", type=float, default=2.0, metavar="P", help="of CTranslate2's longer search: "
-                        "until P times as many hypotheses as the beam is wide are finished (2)")  # fmt: skip
+    decode.add_argument("--patience", nargs="*", type=float, default=[2.0, 3.0], metavar="P",
+                        help="of CTranslate2's longer searches: they end with P times the beam finished (2 3)")  # fmt: skip
     for command in (train, decode):
         command.add_argument("--turns", type=int, default=3, metavar="N", help="each program in turn, N times (3)")
         command.add_argument(
@@ -189,10 +189,6 @@ def decoders(found: argparse.Namespace, scratch: Path) -> list[Program]:
     hugging = {"model": exported["huggingface"], "early_stopping": False}
     to_the_end = {**hugging, "early_stopping": "never"}
     other = {"model": exported["ctranslate2"], "patience": 1.0}
-    patient = Program(
-        f"CTranslate2 float32, patience {found.patience:g}", "ctranslate2_decode.py", found.python,
-        {**other, "compute_type": "float32", "patience": found.patience}, of_beams=True,
-    )  # fmt: skip
     return [
         *(
             Program(
@@ -206,7 +202,16 @@ def decoders(found: argparse.Namespace, scratch: Path) -> list[Program]:
             Program(f"CTranslate2 {kind}", "ctranslate2_decode.py", found.python, {**other, "compute_type": kind})
             for kind in found.types
         ),
-        *([patient] if "float32" in found.types else []),
+        *(
+            Program(
+                f"CTranslate2 float32, patience {patience:g}",
+                "ctranslate2_decode.py",
+                found.python,
+                {**other, "compute_type": "float32", "patience": patience},
+                of_beams=True,
+            )
+            for patience in (found.patience if "float32" in found.types else [])
+        ),
     ]
 
 

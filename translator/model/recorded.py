@@ -45,6 +45,15 @@ class _Rooms:
         grown = [torch.cat((kv[:, :, :, :end], new), dim=3) for kv, new in zip(self.layers, spare, strict=True)]
         return _Rooms(tuple(grown), end)
 
+    def select(self, rows: Tensor, end: int) -> "_Rooms":
+        """Other rows (R2,) of the first ``end`` columns, with room for one more."""
+        if end < self.layers[0].shape[3]:
+            return _Rooms(tuple(kv.index_select(1, rows) for kv in self.layers), end)
+        grown = [kv.new_empty(2, len(rows), kv.shape[2], end + SPARE, kv.shape[4]) for kv in self.layers]
+        for kv, new in zip(self.layers, grown, strict=True):
+            torch.index_select(kv, 1, rows, out=new[:, :, :, :end])
+        return _Rooms(tuple(grown), end)
+
 
 @dataclass(frozen=True)
 class Searched:
@@ -62,7 +71,7 @@ class Searched:
     def select(self, rows: Tensor) -> "Searched":
         """As `DecoderState.select`."""
         flat = rows.flatten()
-        room = _Rooms(tuple(kv.index_select(1, flat) for kv in self.room.layers), self.length)
+        room = self.room.select(flat, self.length)
         if len(rows) == len(self.visible):
             return replace(self, room=room)
         sentences = rows[:, 0] // (self.room.layers[0].shape[1] // len(self.visible))
