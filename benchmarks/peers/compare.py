@@ -87,7 +87,7 @@ def build_parser() -> argparse.ArgumentParser:
     decode.add_argument("--types", nargs="*", default=["float32", "int8", "bfloat16"], metavar="T",
                         help="number formats of CTranslate2 (float32 int8 bfloat16)")  # fmt: skip
     decode.add_argument("--patience", nargs="*", type=float, default=[2.0, 3.0], metavar="P",
-                        help="of CTranslate2's longer searches: they end with P times the beam finished (2 3)")  # fmt: skip
+                        help="of CTranslate2's longer searches: P times the beam has to be finished (2 3)")  # fmt: skip
     for command in (train, decode):
         command.add_argument("--turns", type=int, default=3, metavar="N", help="each program in turn, N times (3)")
         command.add_argument(
