@@ -33,8 +33,8 @@ class PackedLinear(nn.Module):
 
 
 def can_pack() -> bool:
-    """Whether this processor and this build of the library have such products."""
-    return torch.backends.mkldnn.is_available() and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    """Whether this processor and this build of the library have such products; others than these are not tried."""
+    return torch.cpu._is_avx512_supported() and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 def pack(model: Transformer) -> None:
