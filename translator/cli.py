@@ -107,7 +107,7 @@ def _guarded(found: "Iterator[_T]", options: TranslateOptions) -> "Iterator[_T]"
 
 
 def _loader(found: argparse.Namespace) -> "Callable[[], Translator]":
-    """Loads the bundle; of several processes each has one thread, unless told otherwise."""
+    """Loads the bundle; several processes have one thread each: they are forked from one, which must not have more."""
     from translator.checkpoint import newest_bundle
     from translator.inference import Translator
 
@@ -115,7 +115,9 @@ def _loader(found: argparse.Namespace) -> "Callable[[], Translator]":
     if directory is None:
         directory = newest_bundle()
         log.info("using the newest model, %s", directory)
-    threads = 1 if found.workers > 1 and found.threads is None else found.threads
+    if found.workers > 1 and found.threads not in (None, 1):
+        log.warning("each of --workers %d has one thread: --threads %d is not used", found.workers, found.threads)
+    threads = 1 if found.workers > 1 else found.threads
     return partial(Translator.load_frozen, directory, found.device, found.precision, threads)
 
 

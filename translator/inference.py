@@ -83,7 +83,7 @@ class Translator:
     ) -> "Translator":
         """As `load`, for a model that nobody changes afterwards: its products are joined and its searches recorded.
 
-        Results are the same, sooner: those of single sentences in half the time.
+        Results are the same but for rounding in bf16, sooner: those of single sentences in half the time.
         """
         target, dtype = place(device, precision, threads)
         bundle = load_bundle(Path(directory))
