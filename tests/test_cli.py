@@ -1,5 +1,6 @@
 """The command, called in this process."""
 
+import argparse
 import gzip
 import json
 import logging
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import toy
-from translator.cli import main
+from translator.cli import _loader, main
 from translator.inference import Translator
 
 PROBE = toy.sentences(23, seed=41)
@@ -271,3 +272,9 @@ def _quiet_afterwards() -> object:
     logger = logging.getLogger("translator")
     logger.handlers.clear()
     logger.setLevel(logging.NOTSET)
+
+
+@pytest.mark.parametrize(("workers", "threads", "each"), [(1, 2, 2), (1, None, None), (2, None, 1), (2, 2, 1)])
+def test_several_processes_load_with_one_thread(workers: int, threads: int | None, each: int | None) -> None:
+    asked = argparse.Namespace(workers=workers, threads=threads, model="m", device="cpu", precision="float32")
+    assert _loader(asked).args[-1] == each  # type: ignore[attr-defined]
