@@ -96,7 +96,7 @@ def test_the_command_tells_a_good_variant_from_a_bad_one(
     assert page[-4:] == ["```", "model.d_model=64", "batch.max_tokens=9", "```"]
     good, bad = json.loads((folder / "comparison.json").read_text())
     assert (good["variant"], good["seeds"], bad["variant"]) == ("study_kind-good", [2, 1], "study_kind-bad")
-    assert good["bleu"] > 80 > 20 > bad["bleu"]
+    assert good["bleu"] > 90 > 20 > bad["bleu"]
     assert (good["bleu_deviation"], good["p_values"]) == (0.0, [])
     assert len(bad["p_values"]) == 2
     assert max(bad["p_values"]) < 0.01

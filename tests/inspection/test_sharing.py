@@ -28,7 +28,6 @@ def script() -> ModuleType:
 def test_the_new_bundle_says_what_it_is_and_translates(
     script: ModuleType, flat_bundle: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-
     some, all_ = tmp_path / "some", tmp_path / "new/all"
     command = [str(flat_bundle), "--kv-heads", "2", "--site", "decoder", "--site", "cross", "--output", str(some)]
     assert script.main(command) == 0

@@ -31,7 +31,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, A
 def test_a_pruned_bundle_is_trained_on_with_its_corpus(
     trained: tuple[Path, dict[str, Any]], capfd: pytest.CaptureFixture[str]
 ) -> None:
-
     folder, settings = trained
     script = load("prune_heads")
     heads = ["--heads", "dec.cross.0:1", "--heads", "dec.self.0:0,1"]
