@@ -81,7 +81,7 @@ def _engine(found: argparse.Namespace, options: TranslateOptions, stack: ExitSta
     if found.workers > 1:
         from translator.workers import Workers
 
-        workers = stack.enter_context(closing(Workers(load, found.workers)))
+        workers = stack.enter_context(closing(Workers(load, found.workers, found.threads or 1)))
         return lambda lots: workers.translate(lots, options)
     translator = load()
 
@@ -107,7 +107,7 @@ def _guarded(found: "Iterator[_T]", options: TranslateOptions) -> "Iterator[_T]"
 
 
 def _loader(found: argparse.Namespace) -> "Callable[[], Translator]":
-    """Loads the bundle; several processes have one thread each: they are forked from one, which must not have more."""
+    """Loads the bundle, by one thread where several processes are forked from this one; see `Workers`."""
     from translator.checkpoint import newest_bundle
     from translator.inference import Translator
 
@@ -115,8 +115,6 @@ def _loader(found: argparse.Namespace) -> "Callable[[], Translator]":
     if directory is None:
         directory = newest_bundle()
         log.info("using the newest model, %s", directory)
-    if found.workers > 1 and found.threads not in (None, 1):
-        log.warning("each of --workers %d has one thread: --threads %d is not used", found.workers, found.threads)
     threads = 1 if found.workers > 1 else found.threads
     return partial(Translator.load_frozen, directory, found.device, found.precision, threads)
 

@@ -19,7 +19,7 @@ def keep_freed_memory() -> None:
     """Let the C library keep what is freed for what is allocated next, where it is one that can be told so (glibc).
 
     A step's tensors are of a few megabytes. By default such memory goes back to the system and comes from it anew, page
-    by page, step by step, which takes one twentieth of a search's time; the peak is the same.
+    by page, step by step, which takes time; the peak is the same.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
     if mallopt is not None:

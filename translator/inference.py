@@ -25,8 +25,7 @@ from translator.decoding.hypothesis import Hypothesis
 from translator.decoding.sampling import sample
 from translator.device import place
 from translator.errors import UserError
-from translator.model.int8 import quantize
-from translator.model.packed import can_pack, pack
+from translator.model.placed import placed, placed_for_good
 from translator.model.recorded import Recorded, recorded
 from translator.model.transformer import Transformer
 from translator.options import EXTRA_PIECES, TranslateOptions
@@ -69,9 +68,9 @@ class Translator:
         Raises:
             UserError: the bundle is missing or damaged, or the device or precision is not to be had here.
         """
-        target, dtype = place(device, precision, threads)
+        where = place(device, precision, threads)
         bundle = load_bundle(Path(directory))
-        return cls._of(bundle, precision, target, dtype)
+        return cls._of(bundle, placed(bundle.model, precision, *where))
 
     @classmethod
     def load_frozen(
@@ -85,20 +84,14 @@ class Translator:
 
         Results are the same but for rounding in bf16, sooner: those of single sentences in half the time.
         """
-        target, dtype = place(device, precision, threads)
+        where = place(device, precision, threads)
         bundle = load_bundle(Path(directory))
-        bundle.model.join_projections()
-        translator = cls._of(bundle, precision, target, dtype)
-        if target.type == "cpu" and dtype == torch.bfloat16 and can_pack():
-            pack(translator.model)
+        translator = cls._of(bundle, placed_for_good(bundle.model, precision, *where))
         translator.searched = recorded(translator.model)
         return translator
 
     @classmethod
-    def _of(cls, bundle: Bundle, precision: str, device: torch.device, dtype: torch.dtype) -> "Translator":
-        if precision == "int8":
-            quantize(bundle.model)
-        model = bundle.model.to(device=device, dtype=dtype)
+    def _of(cls, bundle: Bundle, model: Transformer) -> "Translator":
         return cls(model, bundle.tokenizer, Reading.from_config(bundle.config.get("alignment")))
 
     def translate(self, lines: Sequence[str], **options: Any) -> list[Translation]:

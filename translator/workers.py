@@ -1,4 +1,4 @@
-"""Several processes that translate side by side, with one thread each.
+"""Several processes that translate side by side, with one thread each unless more are asked for.
 
 The matrices of a small model are too small to be shared by threads: on files, two processes of one thread do better
 than one process of two.
@@ -32,23 +32,24 @@ Load = Callable[[], "Translator"]
 Translated = tuple[list[str], list[Translation]]
 _Waiting = queue.Queue[tuple[list[str], Future[list[Translation]]] | Exception | None]
 
-_loads: list[Load] = []  # of this process: one, from `_begin`
+_begun: list[tuple[Load, int]] = []  # of this process: one, what `_begin` was given
 
 
 class Workers:
     """A pool of processes, each with its own copy of the model, whose results come back in the order of the lines."""
 
-    def __init__(self, load: Load, count: int) -> None:
+    def __init__(self, load: Load, count: int, threads: int = 1) -> None:
         """Start ``count`` processes; ``load`` gives each its translator, and must be a picklable callable.
 
         Where processes can be forked the model is loaded once and shared. That is safe only as long as this process
-        has no threads of its own, so ``load`` must keep the library to one, and input must be opened afterwards.
+        has no threads of its own: else a child waits for ever for those that it did not inherit. So ``load`` must keep
+        the library to one, input must be opened afterwards, and each process takes its ``threads`` once it is there.
         """
         self._count = count
         forked = sys.platform == "linux"
         ready = _Ready(load()) if forked else load
         context = multiprocessing.get_context("fork" if forked else "spawn")
-        self._pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(ready,))
+        self._pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(ready, threads))
         for started in [self._pool.submit(_nothing) for _ in range(count)]:  # fork all of them now, not one by one
             started.result()
 
@@ -97,16 +98,21 @@ class _Ready:
         return self._translator
 
 
-def _begin(load: Load) -> None:
+def _begin(load: Load, threads: int) -> None:
     """Ready a new process. Ctrl-C reaches the whole group: the parent alone answers it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _loads.append(load)
+    _begun.append((load, threads))
 
 
 @cache
 def _translator() -> "Translator":
     """This process's own, loaded with its first chunk, so that what is wrong with the bundle is told as ever."""
-    return _loads[-1]()
+    import torch
+
+    load, threads = _begun[-1]
+    translator = load()
+    torch.set_num_threads(threads)
+    return translator
 
 
 def _nothing() -> None:

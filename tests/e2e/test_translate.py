@@ -143,15 +143,6 @@ def test_workers_keep_the_order_and_change_no_line(
     assert [line.split("\t")[1] for line in written[1][:-1]] == lines
 
 
-def test_workers_have_one_thread_each_also_where_more_are_asked_for(start: object, toy_bundle: Path) -> None:
-    """A process with threads hangs in its children when it is forked."""
-    process = start("-m", str(toy_bundle), "--workers", "2", "--threads", "2")  # type: ignore[operator]
-    out, err = process.communicate(b"su zono\n" * 3, timeout=60)
-    assert process.returncode == 0
-    assert len(out.splitlines()) == 3
-    assert b"each of --workers 2 has one thread: --threads 2 is not used" in err
-
-
 def test_workers_answer_each_line_and_name_its_number(start: object, toy_bundle: Path) -> None:
     process = start("-m", str(toy_bundle), "--workers", "2", "--on-long", "error", "--max-input-length", "3")  # type: ignore[operator]
 

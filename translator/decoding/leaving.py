@@ -11,8 +11,8 @@ def staying(is_open: Sequence[bool]) -> list[int]:
 
     Round are all numbers up to 8, then 10, 12, 14, 16, 20, 24, 28, 32, 40 and so on, so that fewer than a quarter of
     the rows are computed for nobody. Leaving copies the state, and in bfloat16 a CPU compiles every product for each
-    number of rows anew: with all numbers a batch of 64 sentences comes to hold 250 MB more of such programs, and a file
-    that is translated once takes a tenth longer.
+    number of rows anew: with all numbers a search comes to hold hundreds of megabytes more of such programs, and a file
+    that is translated once waits for them.
     """
     n_open = sum(is_open)
     power = 1 << max(n_open - 1, 0).bit_length()  # the next power of two

@@ -41,18 +41,23 @@ class _Rooms:
         """Where a column can be written after the first ``end``: here, unless it is somebody's or there is no room."""
         if end == self.used and end < self.layers[0].shape[3]:
             return self
-        spare = [kv.new_empty(*kv.shape[:3], SPARE, kv.shape[4]) for kv in self.layers]
-        grown = [torch.cat((kv[:, :, :, :end], new), dim=3) for kv, new in zip(self.layers, spare, strict=True)]
-        return _Rooms(tuple(grown), end)
+        grown = self._larger(self.layers[0].shape[1], end)
+        for kv, new in zip(self.layers, grown, strict=True):
+            new[:, :, :, :end] = kv[:, :, :, :end]
+        return _Rooms(grown, end)
 
     def select(self, rows: Tensor, end: int) -> "_Rooms":
         """Other rows (R2,) of the first ``end`` columns, with room for one more."""
         if end < self.layers[0].shape[3]:
             return _Rooms(tuple(kv.index_select(1, rows) for kv in self.layers), end)
-        grown = [kv.new_empty(2, len(rows), kv.shape[2], end + SPARE, kv.shape[4]) for kv in self.layers]
+        grown = self._larger(len(rows), end)
         for kv, new in zip(self.layers, grown, strict=True):
             torch.index_select(kv, 1, rows, out=new[:, :, :, :end])
-        return _Rooms(tuple(grown), end)
+        return _Rooms(grown, end)
+
+    def _larger(self, n_rows: int, end: int) -> tuple[Tensor, ...]:
+        """Memory for so many rows of ``end`` columns, and spare ones."""
+        return tuple(kv.new_empty(2, n_rows, kv.shape[2], end + SPARE, kv.shape[4]) for kv in self.layers)
 
 
 @dataclass(frozen=True)
