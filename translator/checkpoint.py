@@ -171,7 +171,7 @@ def newest_bundle(root: str | Path = "checkpoints") -> Path:
     found = [path for path in Path(root).glob(f"*/{WEIGHTS}") if (path.parent / CONFIG).is_file()]
     if not found:
         raise UserError(f"no model under {root}/: train one (make demo) or name one with -m DIR")
-    return max(found, key=lambda path: path.stat().st_mtime).parent
+    return max(found, key=lambda path: (path.stat().st_mtime, path)).parent
 
 
 def read_json(path: Path) -> dict[str, Any]:

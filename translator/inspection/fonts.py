@@ -41,7 +41,7 @@ def _installed() -> Iterator[Any]:
     from matplotlib import font_manager
 
     manager = font_manager.fontManager
-    known = list(manager.ttflist)
+    known = sorted(manager.ttflist, key=lambda entry: (entry.name, entry.fname))  # not as directories list them
     yield from known
     for path in sorted(set(font_manager.findSystemFonts()) - {entry.fname for entry in known}):
         with suppress(OSError, RuntimeError):  # broken, or of pixels alone
