@@ -20,11 +20,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from translator.arguments import OneLineParser
-from translator.errors import UserError
-from translator.options import DEVICES, PRECISIONS, did_you_mean
-from translator.status import exit_status
-from translator.streams import LineWriter
+from translator.cli.status import exit_status
+from translator.cli.streams import LineWriter
+from translator.cli.translate_flags import OneLineParser
+from translator.device import DEVICES, PRECISIONS
+from translator.errors import UserError, did_you_mean
 
 PROGRAM = "benchmark.py"
 CONF = Path(__file__).resolve().parent.parent / "conf"
@@ -267,16 +267,16 @@ def read_conf(name: str) -> dict[str, Any]:
 def _surroundings(found: argparse.Namespace) -> dict[str, Any]:
     """Set the number of threads -> what the figures of this process depend on."""
     from translator.benchmarking.machine import surroundings
-    from translator.device import place
+    from translator.device import choose_device
 
-    return surroundings(place(found.device, "float32", found.threads)[0])
+    return surroundings(choose_device(found.device, "float32", found.threads)[0])
 
 
 def _models(found: argparse.Namespace) -> list[tuple[str, Mapping[str, Any]]]:
     """Names and sizes: a bundle's, or those asked for by name."""
     if found.checkpoint is None:
         return [(name, read_conf(f"model/{name}")) for name in found.model]
-    from translator.checkpoint import read_config
+    from translator.bundle import read_config
 
     return [(Path(found.checkpoint).name, read_config(Path(found.checkpoint))["model"])]
 

@@ -18,11 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from translator.arguments import OneLineParser
-from translator.errors import UserError
-from translator.options import at_least
-from translator.status import exit_status
-from translator.streams import LineWriter, say
+from translator.cli.status import exit_status
+from translator.cli.streams import LineWriter, say
+from translator.cli.translate_flags import OneLineParser
+from translator.errors import UserError, at_least
 
 PROGRAM = "compare.py"
 FILES = ("comparison.md", "comparison.json", "comparison.csv", "comparison.png")
@@ -52,20 +51,20 @@ def compared(found: argparse.Namespace, command: str) -> list[str]:
     """Compare, write what was asked for -> the table and what it stands on."""
     if found.limit is not None:
         at_least("--limit", found.limit, 1)
-    from translator.inspection.new_bundle import refuse_existing
+    from translator.files import refuse_existing
 
     for name in FILES if found.output_dir is not None else ():
         refuse_existing(found.output_dir / name)
     from translator.benchmarking.machine import surroundings
     from translator.benchmarking.report import provenance
-    from translator.device import place
+    from translator.device import choose_device
     from translator.inspection.comparison import Trained, compare
     from translator.inspection.comparison_page import page
 
     def told(run: Trained) -> None:
         say(f"{run.directory}: BLEU {run.bleu:.2f}", PROGRAM)
 
-    around = surroundings(place("auto", "float32", found.threads)[0])
+    around = surroundings(choose_device("auto", "float32", found.threads)[0])
     variants, text = compare([*dict.fromkeys(found.directories)], found.split, found.limit, told)
     made = provenance([{**around, "command": command}])[0].removeprefix("- ")
     lines = page(variants, text, found.split, made)

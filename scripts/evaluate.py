@@ -14,12 +14,12 @@ from hydra_command import run
 from rich.console import Console
 from rich.table import Table
 
-from translator.checkpoint import read_config
+from translator.bundle import read_config
 from translator.data.corpus import load_split
 from translator.errors import UserError
 from translator.evaluation import measure
-from translator.inference import Translator
-from translator.options import TranslateOptions
+from translator.inference.options import TranslateOptions
+from translator.inference.translator import Translator
 
 PATH_KEYS = ("checkpoint", "data.root", "data.train", "data.valid", "data.test", "data.path", "data.name")
 ELSEWHERE = "where the data is now: data.root=DIRECTORY, or data=files data.test=[SOURCE,REFERENCE]"

@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from translator.arguments import OneLineParser
+from translator.cli.status import exit_status
+from translator.cli.streams import LineWriter, say
+from translator.cli.translate_flags import OneLineParser
 from translator.errors import UserError
-from translator.status import exit_status
-from translator.streams import LineWriter, say
 
 PROGRAM = "export.py"
 FORMATS = ("ctranslate2", "huggingface")
@@ -51,7 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
 def _export(directory: Path, to: str, output: Path, quantization: str | None) -> None:
     if to != "ctranslate2" and quantization is not None:
         raise UserError("--quantization is for --to ctranslate2: Hugging Face folders hold float32")
-    from translator.checkpoint import load_bundle
+    from translator.bundle import load_bundle
 
     bundle = load_bundle(directory)
     if to == "ctranslate2":

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from translator.arguments import OneLineParser
-from translator.status import exit_status
-from translator.streams import LineWriter
+from translator.cli.status import exit_status
+from translator.cli.streams import LineWriter
+from translator.cli.translate_flags import OneLineParser
 
 PROGRAM = "import_model.py"
 
@@ -38,8 +38,8 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _import(directory: Path, output: Path) -> None:
-    from translator.checkpoint import save_bundle
-    from translator.interop.folder import new_folder
+    from translator.bundle import save_bundle
+    from translator.files import new_folder
     from translator.interop.huggingface import import_huggingface
 
     bundle = import_huggingface(directory)

@@ -13,12 +13,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from translator.arguments import OneLineParser
-from translator.commands.aer import add_aer
-from translator.commands.align import add_align
-from translator.commands.heads import add_heads
-from translator.status import exit_status
-from translator.streams import LineWriter
+from translator.cli.aer import add_aer
+from translator.cli.align import add_align
+from translator.cli.heads import add_heads
+from translator.cli.status import exit_status
+from translator.cli.streams import LineWriter
+from translator.cli.translate_flags import OneLineParser
 
 PROGRAM = "inspect_checkpoint.py"
 
@@ -49,7 +49,8 @@ def build_parser() -> argparse.ArgumentParser:
 
 def describe_bundle(found: argparse.Namespace) -> list[str]:
     """What the checkpoint is made of."""
-    from translator.checkpoint import METRICS, load_bundle, read_json
+    from translator.bundle import METRICS, load_bundle
+    from translator.files import read_json
     from translator.inspection.summary import describe
 
     bundle = load_bundle(found.directory)

@@ -16,16 +16,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from translator.arguments import OneLineParser
-from translator.errors import UserError
-from translator.options import at_least
-from translator.status import exit_status
-from translator.streams import LineWriter, say
+from translator.cli.status import exit_status
+from translator.cli.streams import LineWriter, say
+from translator.cli.translate_flags import OneLineParser
+from translator.errors import UserError, at_least
 
 if TYPE_CHECKING:
-    from translator.checkpoint import Bundle
-    from translator.inspection.head_names import Head
-    from translator.inspection.study import Study
+    from translator.bundle import Bundle
+    from translator.inspection.heads.names import Head
+    from translator.inspection.heads.study import Study
 
 PROGRAM = "prune_heads.py"
 KINDS = ("enc.self", "dec.self", "dec.cross")
@@ -82,17 +81,17 @@ def _check(found: argparse.Namespace) -> None:
 
 
 def _prune(found: argparse.Namespace) -> list[str]:
-    from translator.checkpoint import load_bundle
-    from translator.inspection.head_names import heads_of, listed
-    from translator.inspection.new_bundle import parameters, refuse_existing, save_new
-    from translator.inspection.pruning import prune_bundle
+    from translator.bundle import load_bundle, save_new
+    from translator.compression.pruning import prune_bundle
+    from translator.files import refuse_existing
+    from translator.inspection.heads.names import heads_of, listed
 
     refuse_existing(found.output)
     bundle = load_bundle(found.directory)
     gone = _chosen(found, bundle)
     smaller = prune_bundle(bundle, gone)
     _warn_of_empty_sites(smaller)
-    before, after = parameters(bundle.model), parameters(smaller.model)
+    before, after = bundle.model.n_parameters, smaller.model.n_parameters
     lines = [
         f"removed     {listed(gone) or 'nothing'}",
         f"heads       {len(heads_of(smaller.model))} of {len(heads_of(bundle.model))}",
@@ -109,9 +108,9 @@ def _prune(found: argparse.Namespace) -> list[str]:
 
 def _chosen(found: argparse.Namespace, bundle: "Bundle") -> "list[Head]":
     """The heads to remove."""
-    from translator.inspection.head_names import NAMES, parse_heads
-    from translator.inspection.importance import importance
-    from translator.inspection.pruning import check_share, least_important
+    from translator.compression.pruning import check_share, least_important
+    from translator.inspection.heads.importance import importance
+    from translator.inspection.heads.names import NAMES, parse_heads
 
     if found.heads is not None:
         return parse_heads(found.heads, bundle.model)
@@ -121,19 +120,19 @@ def _chosen(found: argparse.Namespace, bundle: "Bundle") -> "list[Head]":
 
 
 def _study(found: argparse.Namespace, bundle: "Bundle") -> "Study":
-    from translator.inference import Translator
-    from translator.inspection.study import Study, load_text
+    from translator.inference.translator import Translator
+    from translator.inspection.heads.study import Study, load_text
 
     text = load_text(bundle.config, found.directory, found.data, found.split, found.limit)
     return Study(Translator(bundle.model, bundle.tokenizer), text)
 
 
 def _curve(found: argparse.Namespace) -> list[str]:
-    from translator.checkpoint import load_bundle, write_json
-    from translator.inspection.head_plots import draw_curve
-    from translator.inspection.importance import importance
-    from translator.inspection.new_bundle import refuse_existing
-    from translator.inspection.pruning_curve import curve, curve_lines, curve_values
+    from translator.bundle import load_bundle
+    from translator.compression.curve import curve, curve_lines, curve_values
+    from translator.compression.curve_plot import draw_curve
+    from translator.files import refuse_existing, write_json
+    from translator.inspection.heads.importance import importance
 
     values, picture = (found.output_dir / name for name in (CURVE_JSON, CURVE_PNG))
     refuse_existing(values)

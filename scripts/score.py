@@ -7,10 +7,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from translator.arguments import OneLineParser
+from translator.cli.status import exit_status
+from translator.cli.streams import LineWriter
+from translator.cli.translate_flags import OneLineParser
 from translator.errors import UserError
-from translator.status import exit_status
-from translator.streams import LineWriter
 
 PROGRAM = "score.py"
 
@@ -39,7 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _score(model: str, source: str, target: str, device: str) -> None:
     from translator.data.lines import read_text
-    from translator.inference import Translator
+    from translator.inference.translator import Translator
 
     sources, targets = read_text(source), read_text(target)
     if len(sources) != len(targets):

@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from translator.arguments import OneLineParser
-from translator.errors import UserError
-from translator.options import at_least
-from translator.status import exit_status
-from translator.streams import LineWriter
+from translator.cli.status import exit_status
+from translator.cli.streams import LineWriter
+from translator.cli.translate_flags import OneLineParser
+from translator.errors import UserError, at_least
 
 if TYPE_CHECKING:
     from translator.data.tokenizer import Tokenizer
@@ -57,7 +56,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _check(directory: Path, exported: Sequence[Path], sentences: int, as_json: bool) -> tuple[list[str], bool]:
     """What to print, and whether all holds."""
-    from translator.checkpoint import load_bundle
+    from translator.bundle import load_bundle
     from translator.inspection.probes import find_probes
     from translator.inspection.selfcheck import run_checks, subject_of
 

@@ -14,10 +14,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from translator.arguments import OneLineParser
-from translator.options import at_least
-from translator.status import exit_status
-from translator.streams import LineWriter
+from translator.cli.status import exit_status
+from translator.cli.streams import LineWriter
+from translator.cli.translate_flags import OneLineParser
+from translator.errors import at_least
 
 PROGRAM = "share_heads.py"
 SITES = ("encoder", "decoder", "cross")
@@ -50,9 +50,9 @@ def share(found: argparse.Namespace) -> list[str]:
     at_least("--kv-heads", found.kv_heads, 1)
     if found.finetune is not None:
         at_least("--finetune", found.finetune, 1)
-    from translator.checkpoint import load_bundle
-    from translator.inspection.new_bundle import parameters, refuse_existing, save_new
-    from translator.inspection.sharing import key_value_heads, share_bundle
+    from translator.bundle import load_bundle, save_new
+    from translator.compression.sharing import key_value_heads, share_bundle
+    from translator.files import refuse_existing
     from translator.inspection.summary import attention_sites, cache_size
 
     refuse_existing(found.output)
@@ -65,7 +65,8 @@ def share(found: argparse.Namespace) -> list[str]:
         *(f"{kind:10}  {found.kv_heads} of {key_value_heads(before.config, kind)} key/value heads" for kind in kinds),
         f"cache       {less.target_token:,} of {more.target_token:,} bytes a target token, "
         f"{less.source_token:,} of {more.source_token:,} a source token",
-        f"parameters  {parameters(after):,} of {parameters(before):,} ({parameters(after) / parameters(before):.1%})",
+        f"parameters  {after.n_parameters:,} of {before.n_parameters:,} "
+        f"({after.n_parameters / before.n_parameters:.1%})",
         f"written to  {found.output}",
     ]
     if found.finetune is None:

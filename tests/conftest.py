@@ -11,11 +11,11 @@ import torch
 import torch.nn.functional as F
 
 from tests import toy
-from translator.batches import pad
-from translator.checkpoint import save_bundle
+from translator.bundle import save_bundle
+from translator.data.padding import pad
 from translator.data.tokenizer import Tokenizer
 from translator.data.tokenizer_training import train_tokenizer
-from translator.inference import Translator
+from translator.inference.translator import Translator
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from tests.training.runs import CONF, composed
+from translator.inference.options import TranslateOptions
 from translator.model.config import ModelConfig
-from translator.options import TranslateOptions
 from translator.training.config import TrainingConfig
 from translator.training.settings import attention_site, check_numbers, run_name
 

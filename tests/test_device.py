@@ -8,16 +8,16 @@ import sys
 import pytest
 import torch
 
-from translator.device import place
+from translator.device import choose_device
 from translator.errors import UserError
 
 
 def test_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert place("auto", "float32", None) == (torch.device("cpu"), torch.float32)
-    assert place("cpu", "bf16", None) == (torch.device("cpu"), torch.bfloat16)
+    assert choose_device("auto", "float32", None) == (torch.device("cpu"), torch.float32)
+    assert choose_device("cpu", "bf16", None) == (torch.device("cpu"), torch.bfloat16)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert place("auto", "fp16", None) == (torch.device("cuda"), torch.float16)
+    assert choose_device("auto", "fp16", None) == (torch.device("cuda"), torch.float16)
 
 
 @pytest.mark.parametrize(
@@ -35,18 +35,18 @@ def test_refusals(
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(UserError, match=message):
-        place(device, precision, threads)
+        choose_device(device, precision, threads)
 
 
 FREED = """
 import torch
-from translator.device import place
+from translator.device import choose_device
 
 def resident():
     with open("/proc/self/statm") as numbers:
         return int(numbers.read().split()[1]) * 4096
 
-place("cpu", "float32", 1)
+choose_device("cpu", "float32", 1)
 before = resident()
 tensors = [torch.ones(1 << 18) for _ in range(64)]  # a megabyte each
 held = resident()

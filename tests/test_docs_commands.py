@@ -9,7 +9,7 @@ import yaml
 from hydra._internal.utils import get_args_parser
 
 from tests.scripts import load
-from translator.arguments import parse
+from translator.cli.translate_flags import parse
 
 ROOT = Path(__file__).resolve().parents[1]
 CONF = ROOT / "conf"

@@ -7,7 +7,7 @@ command line answers at once.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from translator.inference import Translation, Translator
+    from translator.inference.translator import Translation, Translator
 
 __all__ = ["Translation", "Translator"]
 
@@ -15,7 +15,7 @@ __all__ = ["Translation", "Translator"]
 def __getattr__(name: str) -> Any:
     """Import the public classes when they are first asked for (PEP 562)."""
     if name in __all__:
-        from translator import inference
+        from translator.inference import translator
 
-        return getattr(inference, name)
+        return getattr(translator, name)
     raise AttributeError(f"module 'translator' has no attribute {name!r}")

@@ -24,10 +24,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts"), str(HERE)]
 from benchmark import MODELS, data_settings, read_conf  # noqa: E402
 from turns import Program, rows_of, run, take_turns  # noqa: E402
 
-from translator.arguments import OneLineParser  # noqa: E402
 from translator.benchmarking.report import markdown, peers_table  # noqa: E402
+from translator.cli.streams import LineWriter, say  # noqa: E402
+from translator.cli.translate_flags import OneLineParser  # noqa: E402
 from translator.errors import UserError  # noqa: E402
-from translator.streams import LineWriter, say  # noqa: E402
 
 PROGRAM = "compare.py"
 PEERS = HERE / ".venv"
@@ -139,7 +139,7 @@ def compare_training(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]
 
 def compare_decoding(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]]:
     """Rows of one beam and batch size at a time; a rate is of sentences."""
-    from translator.checkpoint import load_bundle
+    from translator.bundle import load_bundle
     from translator.data.lines import is_blank, read_text
 
     bundle = load_bundle(found.checkpoint)
@@ -225,7 +225,7 @@ def export(python: str, checkpoint: Path, kind: str, output: Path) -> Path:
 
 def limit(source: Sequence[int]) -> int:
     """The longest output for a source, as translating limits it."""
-    from translator.options import EXTRA_PIECES
+    from translator.inference.options import EXTRA_PIECES
 
     return int(LENGTH_RATIO * len(source)) + EXTRA_PIECES
 

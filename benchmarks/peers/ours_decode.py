@@ -9,9 +9,9 @@ def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:
     """The bundle, and a search over its cached steps."""
     import torch
 
-    from translator.batches import pad
+    from translator.data.padding import pad
     from translator.decoding.beam import beam_search
-    from translator.inference import Translator
+    from translator.inference.translator import Translator
 
     translator = Translator.load_frozen(job["model"], "cpu", job["precision"], job["threads"])
     config, searched, cpu = translator.model.config, translator.searched, torch.device("cpu")

@@ -9,11 +9,11 @@ from common import Job, time_training
 def build(job: Job, ids: dict[str, int]) -> Callable[[Any], float]:
     """The project's own model and update; precision auto is what trainer=auto picks on this machine."""
     from translator.benchmarking.training import Updates
+    from translator.device import choose_training_precision
     from translator.model.config import ModelConfig
     from translator.model.transformer import Transformer
-    from translator.training.place import choose_precision
 
-    job["ran_as"] = choose_precision(job["precision"], "cpu")
+    job["ran_as"] = choose_training_precision(job["precision"], "cpu")
     return Updates(Transformer(ModelConfig.from_dict({**job["model"], **ids})), job["ran_as"]).update
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from tests import toy
 from translator.benchmarking.decoding import DecodeJob, by_length, decode_row, digest, source_padding
 from translator.benchmarking.uncached import Prefixes, UncachedTransformer
-from translator.inference import Translator
+from translator.inference.translator import Translator
 
 LINES = tuple(toy.sentences(7, seed=72))
 

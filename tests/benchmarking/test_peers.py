@@ -13,7 +13,7 @@ import torch
 from tests import toy
 from translator.benchmarking.batch_file import write_batches
 from translator.data.batching import collate
-from translator.inference import Translator
+from translator.inference.translator import Translator
 
 PEERS = Path(__file__).resolve().parents[2] / "benchmarks/peers"
 IDS = {"vocab_size": 31, "pad_id": 0, "unk_id": 1, "bos_id": 2, "eos_id": 3}

@@ -8,7 +8,7 @@ from tests.conftest import toy_model
 from translator.benchmarking.uncached import UncachedTransformer
 from translator.data.tokenizer import Tokenizer
 from translator.decoding.beam import beam_search
-from translator.inference import Translator
+from translator.inference.translator import Translator
 
 SENTENCES = toy.sentences(7, seed=71)
 

@@ -15,9 +15,10 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from tests import toy
-from translator.checkpoint import read_config, write_json
+from translator.bundle import read_config
 from translator.errors import UserError
-from translator.inference import Translator
+from translator.files import write_json
+from translator.inference.translator import Translator
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts/evaluate.py"
 SOURCES = [*toy.sentences(23, seed=3), ""]

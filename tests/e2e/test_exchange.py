@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.scripts import load
-from translator.checkpoint import load_bundle, write_json
+from translator.bundle import load_bundle
+from translator.files import write_json
 
 ROOT = Path(__file__).resolve().parents[2]
 ALONE = """
@@ -52,7 +53,7 @@ def test_a_folder_goes_out_and_comes_back_without_any_further_library(flat_bundl
         ("export", ["{bundle}", "--to", "huggingface"], "required: --output"),
         ("export", ["{bundle}", "--to", "huggingface", "--output", "x", "--quantization", "int8"], "hold float32"),
         ("export", ["{bundle}", "--to", "ctranslate2", "--output", "x", "--quantization", "int9"], "must be one of"),
-        ("export", ["{bundle}", "--to", "huggingface", "--output", "{bundle}"], "exists already"),
+        ("export", ["{bundle}", "--to", "huggingface", "--output", "{bundle}"], "is never overwritten"),
         ("export", ["nowhere", "--to", "huggingface", "--output", "x"], "no model at nowhere"),
         ("import_model", ["{bundle}", "--output", "x"], "was not written by scripts/export.py"),
         ("import_model", ["nowhere", "--output", "x"], "there is no folder nowhere"),

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from tests.inspection.pairs import SOURCE_WORDS, TARGET_WORDS, made_pair, pair_of_words
-from translator.alignment import drop_last_column, merge_units
+from translator.alignment.links import drop_last_column, merge_units
+from translator.alignment.reading import LayerHeads, Reading
+from translator.inspection.page.build import build_page
 from translator.inspection.pair import PairAttention
-from translator.inspection.report import build_page
-from translator.reading import Place, Reading
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 from selenium.webdriver.common.by import By  # noqa: E402
@@ -158,7 +158,7 @@ def test_heads_are_averaged_before_anything_else(show: Open) -> None:
 
 
 def test_a_reading_of_several_layers_has_a_row_of_its_own(show: Open) -> None:
-    pair = made_pair(Reading((Place(0, (0, 1, 2)), Place(1, (0, 1)))))
+    pair = made_pair(Reading((LayerHeads(0, (0, 1, 2)), LayerHeads(1, (0, 1)))))
     browser = show(pair)
     assert find(browser, "#matrix-title").text == "Cross-attention, mean of layers 0+1"
     assert same(matrix(browser), words(torch.cat(pair.layers).mean(dim=0)[:-1]))

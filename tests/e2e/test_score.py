@@ -7,7 +7,7 @@ import pytest
 
 from tests import toy
 from tests.scripts import load
-from translator.inference import Translator
+from translator.inference.translator import Translator
 
 PROBE = toy.sentences(11, seed=61)
 

@@ -17,7 +17,7 @@ import torch
 from tests.training.runs import TINY, fingerprints, resumed, settings_for, state, write_corpus
 from translator.data.corpus import load_split
 from translator.evaluation import evaluate
-from translator.inference import Translator
+from translator.inference.translator import Translator
 from translator.training.run import train
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts/train.py"

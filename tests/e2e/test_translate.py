@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests import toy
-from translator.inference import Translator
+from translator.inference.translator import Translator
 
 ROOT = Path(__file__).resolve().parents[2]
 TRAINING_ONLY = ("lightning", "hydra", "omegaconf", "datasets", "sacrebleu", "matplotlib", "rich", "tensorboard")
 #: The command where only what translating needs can be imported.
 COMMAND = (
     f"import sys; sys.modules.update(dict.fromkeys({TRAINING_ONLY!r})); "
-    "from translator.cli import main; sys.exit(main())"
+    "from translator.cli.translate import main; sys.exit(main())"
 )
 
 
@@ -110,7 +110,7 @@ def test_an_interrupt_leaves_whole_lines(
 
 def test_help_and_complaints_need_no_heavy_library() -> None:
     code = (
-        "import sys; from translator.cli import main\n"
+        "import sys; from translator.cli.translate import main\n"
         "assert main(['--n-best', '9']) == 2\n"
         "try: main(['--help'])\n"
         "except SystemExit as end: assert end.code == 0\n"

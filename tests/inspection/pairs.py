@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
+from translator.alignment.reading import Reading
 from translator.inspection.pair import PairAttention, words_of
-from translator.reading import Reading
 
 SOURCE, TARGET = "the dog barks", "der Hund bellt"
 #: Some words are two pieces, so that words and pieces differ.

@@ -11,7 +11,8 @@ import torch
 
 from tests import toy
 from tests.scripts import load
-from translator.checkpoint import METRICS, SETTINGS, load_bundle, save_bundle, write_json
+from translator.bundle import METRICS, SETTINGS, load_bundle, save_bundle
+from translator.files import write_json
 from translator.inspection.comparison import Trained, Variant, variant_of
 
 PNG = b"\x89PNG"

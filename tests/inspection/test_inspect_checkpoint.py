@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from tests.scripts import load
-from translator.checkpoint import write_json
+from translator.files import write_json
 
 
 @pytest.fixture(scope="module")

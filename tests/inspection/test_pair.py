@@ -5,11 +5,11 @@ import json
 import pytest
 import torch
 
-from translator import forced
+from translator.alignment.reading import Reading
 from translator.errors import UserError
-from translator.inference import Translator
+from translator.inference import teacher_forcing
+from translator.inference.translator import Translator
 from translator.inspection.pair import attend
-from translator.reading import Reading
 
 SOURCE, TARGET = "ko di no, lu su", "ME NOTI rabame"
 
@@ -28,7 +28,7 @@ def test_a_row_belongs_to_the_step_that_writes_the_piece(flat_translator: Transl
     tokenizer = flat_translator.tokenizer
     pair = attend(flat_translator, SOURCE, TARGET, layer=0, heads=(1, 3))
     pieces = [tokenizer.encode(SOURCE)], [tokenizer.encode(TARGET)]
-    expected = forced.cross_attention(flat_translator.model, *pieces, Reading.at(0, (1, 3)))[0]
+    expected = teacher_forcing.cross_attention(flat_translator.model, *pieces, Reading.at(0, (1, 3)))[0]
     assert pair.mean().shape[0] == len(expected) + 1
     torch.testing.assert_close(pair.mean()[:-1], expected)
     torch.testing.assert_close(pair.mean(), (pair.layers[0][1] + pair.layers[0][3]) / 2)

@@ -6,10 +6,10 @@ import pytest
 import torch
 from matplotlib.image import imread
 
+from translator.alignment.reading import Reading
 from translator.errors import UserError
 from translator.inspection.pair import PairAttention
 from translator.inspection.plots import draw_attention
-from translator.reading import Reading
 
 
 def pair(source: list[str], target: list[str], weight: float = 0.5, heads: tuple[int, ...] = (3, 2)) -> PairAttention:

@@ -12,7 +12,7 @@ from tests.model.small import small
 from translator.attention import kernels
 from translator.attention.cache import KV
 from translator.attention.multihead import SelfAttention
-from translator.checkpoint import Bundle, load_bundle
+from translator.bundle import Bundle, load_bundle
 from translator.inspection.probes import find_probes, made_up
 from translator.inspection.selfcheck import CHECKS, Finding, Subject, run_checks, subject_of
 from translator.model.config import Site

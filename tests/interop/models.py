@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 
 from tests import toy
-from translator.batches import pad
-from translator.checkpoint import FORMAT, Bundle
+from translator.bundle import FORMAT, Bundle
+from translator.data.padding import pad
 from translator.data.tokenizer import Tokenizer
 from translator.decoding.beam import beam_search
 from translator.decoding.hypothesis import Hypothesis

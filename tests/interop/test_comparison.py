@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.interop.models import pairs, untrained
-from translator.checkpoint import Bundle
+from translator.bundle import Bundle
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
 from translator.interop.comparison import largest_difference

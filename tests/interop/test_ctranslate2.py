@@ -13,10 +13,10 @@ import torch
 
 from tests import toy
 from tests.interop.models import SENTENCES, TRAINED, VARIANTS, pairs, searched, trained, untrained
-from translator.checkpoint import Bundle, load_bundle
+from translator.bundle import Bundle, load_bundle
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
-from translator.inference import Translator
+from translator.inference.translator import Translator
 from translator.interop.comparison import piece_scores
 from translator.interop.ctranslate2 import export_ctranslate2
 from translator.interop.dense import dense
@@ -192,6 +192,6 @@ def test_an_unknown_quantization_and_a_folder_in_use_are_refused(toy_tokenizer: 
         export_ctranslate2(bundle, tmp_path / "out", "in8")
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine").touch()
-    with pytest.raises(UserError, match="out exists already"):
+    with pytest.raises(UserError, match="out exists and is never overwritten"):
         export_ctranslate2(bundle, tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine"]

@@ -10,11 +10,11 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from tests import toy
 from tests.interop.models import SENTENCES, TRAINED, VARIANTS, D, pairs, searched, trained, untrained
-from translator.batches import pad
-from translator.checkpoint import load_bundle
+from translator.bundle import load_bundle
+from translator.data.padding import pad
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
-from translator.inference import Translator
+from translator.inference.translator import Translator
 from translator.interop.huggingface import export_huggingface, import_huggingface
 from translator.interop.layout import reordered, their_order
 from translator.model.config import ModelConfig
@@ -175,7 +175,7 @@ def test_a_damaged_folder_names_what_is_wrong(exported: Path) -> None:
     with pytest.raises(UserError, match=r"should have shape \(23, 15\); there is \(2, 2\)"):
         import_huggingface(exported)
     (exported / "model.safetensors").write_bytes(b"x")
-    with pytest.raises(UserError, match=r"model\.safetensors is damaged"):
+    with pytest.raises(UserError, match=r"model\.safetensors: damaged"):
         import_huggingface(exported)
     (exported / "model.safetensors").unlink()
     with pytest.raises(UserError, match=r"model\.safetensors is missing"):

@@ -9,12 +9,11 @@ import torch
 
 from tests.scripts import load
 from tests.training.runs import settings_for
-from translator.checkpoint import load_bundle
+from translator.bundle import load_bundle, save_new
+from translator.compression.pruning import prune_bundle
 from translator.errors import UserError
-from translator.inference import Translator
-from translator.inspection.head_names import Head
-from translator.inspection.new_bundle import save_new
-from translator.inspection.pruning import prune_bundle
+from translator.inference.translator import Translator
+from translator.inspection.heads.names import Head
 from translator.training.run import train
 
 pytestmark = pytest.mark.usefixtures("level")

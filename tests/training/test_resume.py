@@ -12,7 +12,7 @@ from lightning.pytorch import Trainer
 
 from tests.training.runs import curves, fingerprints, resumed, settings_for, state
 from translator.errors import UserError
-from translator.training import report, saving
+from translator.training import final_scores, saving
 from translator.training import trainer as trainer_module
 from translator.training.config import ScheduleConfig
 from translator.training.module import TranslationModule
@@ -172,7 +172,7 @@ def test_stopped_in_the_final_scoring(
     settings = settings_for(tmp_path, *VARIANTS[variant])
     settings["data"] = settings_for(whole.parent)["data"]
     with monkeypatch.context() as patch:
-        stop_at(1, report, "measure", patch)
+        stop_at(1, final_scores, "measure", patch)
         with pytest.raises(Killed):
             train(settings)
     resumed(settings)

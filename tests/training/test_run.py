@@ -15,12 +15,12 @@ from safetensors.torch import load_file
 
 from tests import toy
 from tests.training.runs import curves, fingerprints, resumed, settings_for, state, write_corpus
-from translator.checkpoint import read_config
+from translator.bundle import read_config
 from translator.data.corpus import load_split
 from translator.data.parallel import ParallelText
 from translator.errors import UserError
 from translator.evaluation import evaluate
-from translator.inference import Translator
+from translator.inference.translator import Translator
 from translator.training import trainer as trainer_module
 from translator.training import validation as validation_module
 from translator.training.run import train

@@ -11,10 +11,10 @@ from translator.benchmarking.memory import PeakMemory
 from translator.benchmarking.profiling import show_profile
 from translator.benchmarking.uncached import UncachedTransformer
 from translator.data.tokenizer import Tokenizer
-from translator.device import place
-from translator.inference import Translator
-from translator.options import TranslateOptions
-from translator.translation import Translation
+from translator.device import choose_device
+from translator.inference.joining import Translation
+from translator.inference.options import TranslateOptions
+from translator.inference.translator import Translator
 
 #: Larger than any batch: the number of sentences alone decides how batches are cut.
 NO_LIMIT = 1 << 40
@@ -43,7 +43,7 @@ def decode_row(job: DecodeJob) -> dict[str, Any]:
     the source. ``outputs`` is a digest of all translations in the order of the lines: where it is the same, so are
     they.
     """
-    device, _ = place(job.device, job.precision, job.threads)
+    device, _ = choose_device(job.device, job.precision, job.threads)
     load = Translator.load_frozen if job.cache else Translator.load
     translator = load(job.checkpoint, job.device, job.precision, job.threads)
     if not job.cache:

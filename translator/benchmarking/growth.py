@@ -18,7 +18,7 @@ from translator.benchmarking.memory import PeakMemory
 from translator.benchmarking.uncached import Prefixes, UncachedTransformer
 from translator.decoding.beam import beam_search
 from translator.decoding.state import S, Step
-from translator.device import place
+from translator.device import choose_device
 from translator.model.config import ModelConfig
 from translator.model.state import DecoderState
 from translator.model.transformer import Transformer
@@ -84,7 +84,7 @@ class Watch(Generic[S]):
 
 def growth_rows(job: GrowthJob) -> list[dict[str, Any]]:
     """A row a length: milliseconds an output token (of the whole batch), and the bytes that the state holds."""
-    device, dtype = place(job.device, job.precision, job.threads)
+    device, dtype = choose_device(job.device, job.precision, job.threads)
     model = build(job).to(device=device, dtype=dtype)
     memory = PeakMemory()
     decode(model, job, device, longest=4)

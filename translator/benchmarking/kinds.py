@@ -11,7 +11,7 @@ from typing import Any
 from translator.benchmarking.figures import rate, spread
 from translator.benchmarking.growth import GrowthJob, build, decode
 from translator.benchmarking.machine import surroundings
-from translator.device import place
+from translator.device import choose_device
 
 
 def kinds(base: GrowthJob, kv_heads: Sequence[int], windows: Sequence[int]) -> Iterator[GrowthJob]:
@@ -27,7 +27,7 @@ def kinds_rows(jobs: Sequence[GrowthJob]) -> list[dict[str, Any]]:
     A ratio is of two decodings of the same round. All jobs share place, batch, beam, rounds and their one length.
     """
     first, (length,) = jobs[0], jobs[0].lengths
-    device, dtype = place(first.device, first.precision, first.threads)
+    device, dtype = choose_device(first.device, first.precision, first.threads)
     models = [build(job).to(device=device, dtype=dtype) for job in jobs]
     for model, job in zip(models, jobs, strict=True):
         decode(model, job, device, longest=4)

@@ -13,11 +13,10 @@ from translator.benchmarking.machine import gpu_memory, surroundings, timed
 from translator.benchmarking.memory import PeakMemory
 from translator.benchmarking.profiling import show_profile
 from translator.data.batching import Batch
-from translator.device import keep_freed_memory, place
+from translator.device import choose_device, choose_training_precision, keep_compiled_products, keep_freed_memory
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 from translator.training.config import OptimizerConfig, TrainerConfig
-from translator.training.place import choose_precision, keep_compiled_products
 from translator.training.step import average_and_clip, build_optimizer, losses
 
 LABEL_SMOOTHING = 0.1
@@ -79,10 +78,10 @@ class Updates:
 
 def train_row(job: TrainJob) -> dict[str, Any]:
     """Time a training -> a row of figures; rates count real tokens, padding is time lost."""
-    device, _ = place(job.device, "float32", job.threads)
+    device, _ = choose_device(job.device, "float32", job.threads)
     batches, ids = read_batches(job.batches)
     batches = [batch.to(device) for batch in batches]
-    precision = choose_precision(job.precision, "gpu" if device.type == "cuda" else "cpu")
+    precision = choose_training_precision(job.precision, "gpu" if device.type == "cuda" else "cpu")
     torch.manual_seed(1)
     model = Transformer(ModelConfig.from_dict({**job.model, **ids})).to(device)
     updates = Updates(model, precision)

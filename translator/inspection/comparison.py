@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from translator.checkpoint import METRICS, read_config, read_json
+from translator.bundle import METRICS, read_config
 from translator.data.corpus import load_split
 from translator.data.parallel import ParallelText
 from translator.errors import UserError
 from translator.evaluation import measure
-from translator.inference import Translator
+from translator.files import read_json
+from translator.inference.options import TranslateOptions
+from translator.inference.translator import Translator
 from translator.inspection.summary import attention_sites, cache_size
-from translator.options import TranslateOptions
 
 _SEED = re.compile(r"(?:^|_)seed-(\d+)(?=_|$)")
 

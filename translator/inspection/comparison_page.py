@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from translator.checkpoint import METRICS, SETTINGS, read_config, read_json
+from translator.bundle import METRICS, SETTINGS, read_config
 from translator.data.parallel import ParallelText
+from translator.files import read_json
 from translator.inspection.comparison import Variant, markdown
 
 PICTURE = "comparison.png"

@@ -6,14 +6,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from translator.alignment import Link
+from translator.alignment.links import Link
+from translator.alignment.reading import Reading, choose_reading
 from translator.attention.capture import Record, capture
 from translator.data.lines import is_blank
 from translator.data.tokenizer import USER_WORD, Tokenizer
 from translator.errors import UserError
-from translator.inference import Translator
+from translator.inference.translator import Translator
 from translator.model.transformer import Transformer
-from translator.reading import Reading, choose_reading
 
 
 @dataclass(frozen=True)

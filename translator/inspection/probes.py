@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from translator.checkpoint import Bundle
+from translator.bundle import Bundle
 from translator.data.corpus import load_split
 from translator.data.dataset import ParallelDataset
 from translator.errors import UserError

@@ -14,13 +14,13 @@ from torch import Tensor
 
 from translator.attention.capture import capture
 from translator.attention.heads import attentions, closing, gated, prune
-from translator.batches import pad
-from translator.checkpoint import Bundle
+from translator.bundle import Bundle
+from translator.data.padding import pad
 from translator.decoding.beam import beam_search
 from translator.decoding.hypothesis import Hypothesis
+from translator.inference.options import EXTRA_PIECES, TranslateOptions
 from translator.inspection.probes import Probes
 from translator.model.transformer import Transformer
-from translator.options import EXTRA_PIECES, TranslateOptions
 
 EXACT = 1e-9  # float64 through all layers
 SUMS = 1e-4  # searches add up float32 log-probabilities

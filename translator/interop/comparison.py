@@ -7,10 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from translator.batches import pad
-from translator.checkpoint import CONFIG, read_json
+from translator.bundle import CONFIG
+from translator.data.padding import pad
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
+from translator.files import read_json
 from translator.interop.ctranslate2 import library
 from translator.interop.record import vocabulary
 from translator.model.transformer import Transformer

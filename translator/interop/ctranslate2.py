@@ -25,16 +25,15 @@ import torch
 from torch import Tensor, nn
 
 from translator.attention.multihead import MultiHeadAttention
-from translator.checkpoint import TOKENIZER, Bundle
-from translator.errors import UserError
+from translator.bundle import TOKENIZER, Bundle
+from translator.errors import UserError, one_of
+from translator.files import new_folder
 from translator.interop.dense import dense
-from translator.interop.folder import new_folder
 from translator.interop.positions import position_table
 from translator.interop.record import KEY, remembered, vocabulary
 from translator.model.embeddings import Embeddings
 from translator.model.layers import DecoderLayer, EncoderLayer, FeedForward
 from translator.model.transformer import Transformer
-from translator.options import one_of
 
 QUANTIZATIONS = (
     "int8",

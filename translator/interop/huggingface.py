@@ -11,20 +11,17 @@ model with learned positions must not be saved again by `transformers`. Pre-norm
 version 5 of it: earlier ones share them in this class whatever the file says.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from translator.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Bundle, read_json, write_json
+from translator.bundle import CONFIG, TOKENIZER, WEIGHTS, Bundle, read_tensors, write_tensors
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
+from translator.files import new_folder, read_json, write_json
 from translator.interop.dense import dense
-from translator.interop.folder import new_folder
 from translator.interop.huggingface_settings import generation_settings, model_settings, tokenizer_settings
 from translator.interop.layout import reordered, their_order
 from translator.interop.names import LAYER_PARTS
@@ -56,7 +53,7 @@ def export_huggingface(bundle: Bundle, directory: Path) -> None:
     positions = len(weights["model.encoder.embed_positions.weight"])
     tokenizer, vocabulary = tokenizer_settings(bundle)
     with new_folder(directory) as folder:
-        _save(weights, folder / WEIGHTS)
+        write_tensors(folder / WEIGHTS, weights)
         write_json(folder / CONFIG, model_settings(bundle, positions))
         write_json(folder / "generation_config.json", generation_settings(config, positions))
         write_json(folder / "tokenizer_config.json", tokenizer)
@@ -124,12 +121,7 @@ def _load(model: Transformer, path: Path) -> None:
     Raises:
         UserError: the file is missing or damaged, or lacks a tensor.
     """
-    try:
-        weights: Mapping[str, Tensor] = load_file(path)
-    except FileNotFoundError as error:
-        raise UserError(f"{path} is missing") from error
-    except (SafetensorError, OSError, ValueError) as error:
-        raise UserError(f"{path} is damaged ({error})") from error
+    weights = read_tensors(path)
     back = their_order(model.config).argsort()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -138,13 +130,3 @@ def _load(model: Transformer, path: Path) -> None:
                 found = tuple(weights[theirs].shape) if theirs in weights else "no tensor of this name"
                 raise UserError(f"{path}: {theirs} should have shape {tuple(parameter.shape)}; there is {found}")
             parameter.copy_(reordered(name, weights[theirs], back))
-
-
-def _save(weights: Mapping[str, Tensor], path: Path) -> None:
-    path.touch()
-    mode = path.stat().st_mode
-    try:
-        save_file(dict(weights), path, metadata={"format": "pt"})
-    except SafetensorError as error:
-        raise UserError(f"cannot write {path}: {error}") from error
-    path.chmod(mode)  # the library lets nobody but the owner read what it writes

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from translator.checkpoint import Bundle
+from translator.bundle import Bundle
+from translator.inference.options import TranslateOptions
 from translator.interop.record import KEY, remembered, vocabulary
 from translator.model.config import ModelConfig
-from translator.options import TranslateOptions
 
 #: The longest output of `generate`, which cannot make its limit depend on the source.
 LONGEST_OUTPUT = 512

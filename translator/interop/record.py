@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from translator.checkpoint import CONFIG, check_config
+from translator.bundle import CONFIG, check_config
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
 

@@ -65,6 +65,11 @@ class Transformer(nn.Module):
             elif isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
 
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that are learned; tied ones count once."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
     def prune_heads(self, heads: Mapping[str, Collection[int]]) -> None:
         """Remove heads for good, ``{"encoder.0": [1, 3]}`` by original number, and note it in the configuration.
 

@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from translator.checkpoint import Bundle, read_json
+from translator.bundle import Bundle
 from translator.errors import UserError
+from translator.files import read_json
 from translator.training.run import train
-from translator.training.rundir import RunDirectory
+from translator.training.run_directory import RunDirectory
 
 #: Share of the first training's peak learning rate: the weights are near an optimum already, and are to stay there.
 LR_SHARE = 0.25

@@ -8,11 +8,11 @@ from lightning.pytorch import Callback, Trainer
 from lightning.pytorch.callbacks import EarlyStopping, LearningRateMonitor
 from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger
 
+from translator.device import choose_training_precision
 from translator.training.averaging import MovingAverage
 from translator.training.config import TrainerConfig
-from translator.training.place import choose_precision
 from translator.training.progress import Progress
-from translator.training.rundir import RunDirectory
+from translator.training.run_directory import RunDirectory
 from translator.training.saving import LastState
 from translator.training.validation import Validation
 
@@ -27,7 +27,7 @@ def build_trainer(
         accelerator=accelerator,
         devices=config.devices,
         strategy=config.strategy,
-        precision=choose_precision(config.precision, accelerator),  # type: ignore[arg-type]
+        precision=choose_training_precision(config.precision, accelerator),  # type: ignore[arg-type]
         max_epochs=-1 if config.max_epochs is None else config.max_epochs,
         max_steps=-1 if config.max_updates is None else config.max_updates,
         max_time=None if config.max_minutes is None else timedelta(minutes=config.max_minutes),

@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 
-from translator.checkpoint import save_weights
+from translator.bundle import save_weights
 from translator.data.parallel import ParallelText
 from translator.data.tokenizer import Tokenizer
 from translator.evaluation import evaluate
-from translator.inference import Translator
+from translator.inference.translator import Translator
 from translator.training.module import TranslationModule
 
 logger = logging.getLogger("translator")

@@ -1,0 +1,140 @@
+"""The command ``translate``. See `translator.cli.translate_flags` for its flags."""
+
+import argparse
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from translator.cli.status import exit_status
+from translator.cli.streams import LOT, LineReader, LineWriter, open_input, refuse_same_file
+from translator.cli.translate_flags import parse
+from translator.errors import UserError
+from translator.inference.options import TranslateOptions
+
+if TYPE_CHECKING:
+    from translator.inference.joining import Translation
+    from translator.inference.translator import Translator
+
+_T = TypeVar("_T")
+Engine = Callable[[Iterator[list[str]]], "Iterator[tuple[list[str], list[Translation]]]"]
+
+log = logging.getLogger(__name__)
+
+
+def main(arguments: Sequence[str] | None = None, *, lot: int = LOT) -> int:
+    """Run the command -> exit status; ``lot`` is the number of lines that are read before they are sorted."""
+
+    def work() -> None:
+        found, options = parse(arguments)
+        _log_to_stderr(found.quiet)
+        _run(found, options, lot)
+
+    return exit_status("translate", work, "interrupted; the lines written so far are whole")
+
+
+def _run(found: argparse.Namespace, options: TranslateOptions, lot: int) -> None:
+    targets = [found.output] + ([found.alignments_output] if found.alignments_output else [])
+    for target in targets:
+        refuse_same_file(found.input, target)
+    if len(targets) == 2 and os.path.abspath(targets[0]) == os.path.abspath(targets[1]):
+        raise UserError("--output and --alignments-output name the same file")
+    source = open_input(found.input)
+    with ExitStack() as stack:
+        translate = _engine(found, options, stack)
+        writer, *links = [stack.enter_context(closing(LineWriter(target))) for target in targets]
+        name = "standard input" if found.input == "-" else found.input
+        _translate(LineReader(source, name, lot), writer, links, translate, found, options)
+
+
+def _translate(
+    reader: LineReader,
+    writer: LineWriter,
+    links: list[LineWriter],
+    translate: Engine,
+    found: argparse.Namespace,
+    options: TranslateOptions,
+) -> None:
+    from translator.cli.formats import Layout, lines_of, link_lines
+    from translator.inference.translator import warn_of_cuts
+
+    layout = Layout.of(options, found.format, found.scores, links_inline=not links)
+    started, done, cut = time.monotonic(), 0, 0
+    for lines, translations in _guarded(translate(reader.lots()), options):
+        numbered = list(enumerate(zip(translations, lines, strict=True), done))
+        writer.write([line for index, (t, source) in numbered for line in lines_of(t, index, source, layout)])
+        for file in links:
+            file.write([line for t in translations for line in link_lines(t, layout)])
+        done += len(lines)
+        cut += sum(not t.finished for t in translations)
+    warn_of_cuts(cut, done)
+    log.info("%d lines in %.1f s", done, time.monotonic() - started)
+
+
+def _engine(found: argparse.Namespace, options: TranslateOptions, stack: ExitStack) -> Engine:
+    """What turns lots of lines into translations: this process, or several."""
+    load = _loader(found)
+    if found.workers > 1:
+        from translator.cli.workers import Workers
+
+        workers = stack.enter_context(closing(Workers(load, found.workers, found.threads or 1)))
+        return lambda lots: workers.translate(lots, options)
+    translator = load()
+
+    def translate(lots: Iterator[list[str]]) -> "Iterator[tuple[list[str], list[Translation]]]":
+        done = 0
+        for lines in lots:
+            yield lines, translator.translate_lines(lines, options, first_line=done)
+            done += len(lines)
+
+    return translate
+
+
+def _guarded(found: "Iterator[_T]", options: TranslateOptions) -> "Iterator[_T]":
+    """Tell what to do when memory runs out."""
+    try:
+        yield from found
+    except (RuntimeError, MemoryError) as error:
+        if isinstance(error, MemoryError) or "memory" in str(error):
+            raise UserError(
+                f"not enough memory for a batch; try --batch-tokens {max(options.batch_tokens // 4, 1)}"
+            ) from error
+        raise
+
+
+def _loader(found: argparse.Namespace) -> "Callable[[], Translator]":
+    """Loads the bundle, by one thread where several processes are forked from this one; see `Workers`."""
+    from translator.bundle import newest_bundle
+    from translator.inference.translator import Translator
+
+    directory = found.model
+    if directory is None:
+        directory = newest_bundle()
+        log.info("using the newest model, %s", directory)
+    threads = 1 if found.workers > 1 else found.threads
+    return partial(Translator.load_frozen, directory, found.device, found.precision, threads)
+
+
+def _log_to_stderr(quiet: bool) -> None:
+    """Messages of the whole package go to stderr and nowhere else."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines())
+    logger = logging.getLogger("translator")
+    logger.handlers[:] = [handler]
+    logger.setLevel(logging.WARNING if quiet else logging.INFO)
+
+
+class _Lines(logging.Formatter):
+    """``translate: message``, and what is more than information says so."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        level = "" if record.levelno < logging.WARNING else f"{record.levelname.lower()}: "
+        return f"translate: {level}{' '.join(record.getMessage().split())}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

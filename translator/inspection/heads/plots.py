@@ -1,0 +1,74 @@
+"""A picture of what heads are worth."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+from translator.inspection.columns import number
+from translator.inspection.heads.names import NAMES
+from translator.inspection.heads.report import COLUMNS, Column, HeadReport
+from translator.inspection.plots import save
+
+_SHOWN = {
+    "importance": "importance",
+    "bleu_change": "change of BLEU without it",
+    "entropy": "entropy of its weights, nats",
+    "most_alike": "likeness to the most similar head",
+}
+_CELL = 0.45  # inches a head
+_FEWEST = 5  # cells: room for a title
+
+
+def draw_heads(report: HeadReport, path: str | Path) -> None:
+    """Write a PNG: a row for each kind of attention, a column for each of four figures, cells by layer and head.
+
+    A figure has one scale for all kinds, so that their colours compare. Heads that have been pruned stay empty.
+    Raises UserError where the file cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    kinds = [kind for kind in NAMES if any(head.kind == kind for head in report.figures)]
+    layers = 1 + max((head.layer for head in report.figures), default=0)
+    heads = 1 + max((head.number for head in report.figures), default=0)
+    width, height = max(heads, _FEWEST) * _CELL + 0.4, layers * _CELL + 0.5
+    figure = Figure(figsize=(len(_SHOWN) * width + 0.6, max(len(kinds), 1) * height + 0.5), layout="constrained")
+    grid: Any = figure.subplots(max(len(kinds), 1), len(_SHOWN), squeeze=False)
+    columns = {column.key: column for column in COLUMNS}
+    for place, (key, title) in enumerate(_SHOWN.items()):
+        cells = {kind: _cells(report, kind, key, layers, heads) for kind in kinds}
+        colours = _colours([line for of_kind in cells.values() for line in of_kind], signed=columns[key].signed)
+        for axes, (kind, of_kind) in zip(grid[:, place], cells.items(), strict=False):
+            image = axes.imshow(of_kind, aspect="auto", **colours)
+            _write_numbers(axes, of_kind, columns[key], image)
+            axes.set_xticks(range(heads))
+            axes.set_yticks(range(layers))
+            axes.tick_params(labelsize=8)
+            axes.set_ylabel(f"{NAMES[kind]}, layer" if place == 0 else "", fontsize=9)
+        grid[0, place].set_title(title, fontsize=9)
+        grid[-1, place].set_xlabel("head", fontsize=9)
+    save(figure, Path(path))
+
+
+def _write_numbers(axes: Any, cells: list[list[float]], column: Column, image: Any) -> None:
+    """Each figure into its cell, white where the cell is dark."""
+    for layer, line in enumerate(cells):
+        for head, value in enumerate(line):
+            red, green, blue, _ = image.to_rgba(value)
+            text = "" if math.isnan(value) else number(value, column.digits, signed=column.signed)
+            dark = 0.3 * red + 0.6 * green + 0.1 * blue < 0.5
+            axes.text(head, layer, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")
+
+
+def _colours(cells: list[list[float]], *, signed: bool) -> dict[str, Any]:
+    """White is 0; losses are red."""
+    most = max((abs(cell) for row in cells for cell in row if not math.isnan(cell)), default=0.0) or 1.0
+    return {"cmap": "RdBu", "vmin": -most, "vmax": most} if signed else {"cmap": "Blues", "vmin": 0.0, "vmax": most}
+
+
+def _cells(report: HeadReport, kind: str, key: str, layers: int, heads: int) -> list[list[float]]:
+    """A figure by layer and head; NaN, which is drawn empty, where there is none."""
+    cells = [[math.nan] * heads for _ in range(layers)]
+    for head, of_head in report.figures.items():
+        if head.kind == kind:
+            cells[head.layer][head.number] = of_head.get(key, math.nan)
+    return cells
