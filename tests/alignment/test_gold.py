@@ -120,6 +120,14 @@ def test_the_pocket_corpus_knows_its_links() -> None:
     assert (backward.sources, backward.targets) == (gold.targets, gold.sources)
     assert backward.sure == [{(t, s) for s, t in links} for links in gold.sure]
     assert len(pocket_gold({"data": POCKET}, "valid").sources) == 5
+    first = pocket_gold({"data": POCKET | {"train_size": 2}}, "train")
+    assert first.sources == ["On Monday the party did not end.", "Our neighbour cuts this pear and eats it."]
+    assert first.targets == [
+        "Am Montag hat die Party nicht geendet.",
+        "Unser Nachbar schneidet diese Birne und isst sie.",
+    ]
+    assert first.sure == [{(0, 0), (1, 1), (2, 3), (3, 4), (4, 2), (5, 5), (6, 6)}, {(i, i) for i in range(8)}]
+    assert len(pocket_gold({"data": POCKET}, "test_unseen").sources) == 7
 
 
 @pytest.mark.parametrize(
@@ -127,7 +135,8 @@ def test_the_pocket_corpus_knows_its_links() -> None:
     [
         ({"data": {"kind": "files"}}, "valid", "was not trained on pocket: give --source"),
         ({}, "valid", "was not trained on pocket"),
-        ({"data": POCKET}, "dev", "pocket has no split 'dev', only train, valid"),
+        ({"data": POCKET}, "dev", "pocket has no split 'dev', only train, valid, test, test_unseen"),
+        ({"data": POCKET | {"seed": 5}}, "valid", r"data\.seed=5: the pocket corpus"),
     ],
 )
 def test_other_corpora_and_splits_are_refused(config: dict[str, object], split: str, message: str) -> None:

@@ -275,11 +275,11 @@ def test_multi30k_has_its_published_sizes():
     assert (len(corpus.train), len(corpus.valid), len(corpus.tests["test"])) == (29_000, 1_014, 1_000)
 
 
-POCKET = {"kind": "pocket", "train_size": 19, "valid_size": 7, "test_size": 5, "seed": 1}
+POCKET = {"kind": "pocket", "source": "en", "target": "de", "train_size": 19, "valid_size": 7, "test_size": 5}
 
 
 def test_the_embedded_corpus_has_two_test_parts_and_two_directions():
-    corpus = load_corpus(POCKET | {"source": "en", "target": "de"})
+    corpus = load_corpus(POCKET)
     back = load_corpus(POCKET | {"source": "de", "target": "en"})
     assert (len(corpus.train), len(corpus.valid)) == (19, 7)
     assert {name: len(text) for name, text in corpus.tests.items()} == {"test": 5, "test_unseen": 5}
@@ -290,3 +290,36 @@ def test_the_embedded_corpus_has_two_test_parts_and_two_directions():
 def test_the_embedded_corpus_is_english_and_german():
     with pytest.raises(UserError, match=r"data=pocket is English and German, not data\.source=en data\.target=fr"):
         load_corpus(POCKET | {"source": "en", "target": "fr"})
+
+
+def test_a_smaller_embedded_corpus_is_the_beginning_of_a_larger_one():
+    small, large = (load_split(POCKET | {"train_size": size}, "train") for size in (5, 19))
+    assert (small.sources, small.targets) == (large.sources[:5], large.targets[:5])
+    assert len(load_split(POCKET | {"valid_size": 500}, "valid")) == 500
+
+
+@pytest.mark.parametrize(
+    ("changes", "split", "message"),
+    [
+        (
+            {"train_size": 40001},
+            "train",
+            r"data\.train_size=40001: pocket has 40000 pairs in train; `python -m pocket ",
+        ),
+        (
+            {"test_size": 501},
+            "test_unseen",
+            r"data\.test_size=501: pocket has 500 pairs in test_unseen; .*--test-size N",
+        ),
+        ({"valid_size": -1}, "valid", r"data\.valid_size=-1: pocket has 500 pairs in valid"),
+        ({"seed": 3}, "train", r"data\.seed=3: the pocket corpus that comes with the program was drawn with 7; "),
+        ({}, "dev", "this corpus has no dev part"),
+    ],
+)
+def test_what_the_embedded_corpus_does_not_have_is_told(changes: dict[str, int], split: str, message: str):
+    with pytest.raises(UserError, match=message):
+        load_split(POCKET | changes, split)
+
+
+def test_the_seed_that_older_checkpoints_remember_is_that_of_the_corpus():
+    assert load_corpus(POCKET | {"seed": 7}) == load_corpus(POCKET)

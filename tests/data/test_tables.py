@@ -1,10 +1,13 @@
 import gzip
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
-from translator.data.tables import read_csv, read_jsonl, read_tsv
+from translator.data.tables import read_csv, read_jsonl, read_parquet, read_tsv
 from translator.errors import UserError
 
 EN_DE = ("en", "de")
@@ -128,3 +131,78 @@ def test_a_malformed_jsonl_names_the_line(tmp_path: Path, line: str, message: st
     path = written(tmp_path / "a.jsonl", '{"en": "a", "de": "b"}\n' + line + "\n")
     with pytest.raises(UserError, match=rf"a\.jsonl, {message}"):
         read_jsonl(path, EN_DE)
+
+
+# Parquet
+
+
+def parquet(path: Path, columns: Mapping[str, object], **options: object) -> str:
+    pyarrow.parquet.write_table(pyarrow.table(columns), path, **options)
+    return str(path)
+
+
+@pytest.mark.parametrize("kind", [pyarrow.string(), pyarrow.large_string(), pyarrow.dictionary(pyarrow.int32(), "str")])
+def test_parquet_cells_are_text_whatever_holds_it(tmp_path: Path, kind: pyarrow.DataType):
+    columns = {
+        "n": [1, 2, 3],
+        "de": pyarrow.array(["Hund", None, "a\r\nb"], kind),
+        "en": pyarrow.array(["dog", "", "x\u2028y\0"], kind),
+    }
+    path = parquet(tmp_path / "a.parquet", columns)
+    assert read_parquet(path, EN_DE) == (["dog", "", "x\u2028y "], ["Hund", "", "a b"])
+
+
+def test_parquet_may_have_a_translation_and_no_rows(tmp_path: Path):
+    rows = {"id": [1, 2], "translation": [{"de": "Hund", "en": "dog"}, {"de": None, "en": "cat"}]}
+    assert read_parquet(parquet(tmp_path / "a.parquet", rows), EN_DE) == (["dog", "cat"], ["Hund", ""])
+    empty = {"en": pyarrow.array([], "str"), "de": pyarrow.array([], "str")}
+    assert read_parquet(parquet(tmp_path / "b.parquet", empty), EN_DE) == ([], [])
+
+
+def test_other_columns_of_a_parquet_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = parquet(tmp_path / "a.parquet", {"en": ["dog"], "picture": [b"x" * 99], "de": ["Hund"]})
+    read: list[object] = []
+    batches = pyarrow.parquet.ParquetFile.iter_batches
+    monkeypatch.setattr(
+        pyarrow.parquet.ParquetFile,
+        "iter_batches",
+        lambda self, columns: read.append(columns) or batches(self, columns=columns),
+    )
+    assert read_parquet(path, EN_DE) == (["dog"], ["Hund"])
+    assert read == [["en", "de"]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"en": ["a"], "fr": ["b"]}, "row 1: no column 'de', only 'en', 'fr'; set data.source_column"),
+        ({"en": ["a"], "de": [3]}, "row 1: column 'de' holds int, not text"),
+        ({"en": ["a", "b"], "de": [None, b"c"]}, "row 2: column 'de' holds bytes, not text"),
+    ],
+)
+def test_a_malformed_parquet_names_the_row(tmp_path: Path, columns: Mapping[str, object], message: str):
+    path = parquet(tmp_path / "a.parquet", columns)
+    with pytest.raises(UserError, match=rf"a\.parquet, {message}"):
+        read_parquet(path, EN_DE)
+
+
+def test_row_numbers_go_on_over_the_groups_of_a_parquet(tmp_path: Path):
+    columns = {"en": [str(i) for i in range(7)], "de": [None] * 7}
+    assert read_parquet(parquet(tmp_path / "a.parquet", columns, row_group_size=3), EN_DE) == (columns["en"], [""] * 7)
+    columns["de"][4] = b"x"
+    with pytest.raises(UserError, match="row 5: column 'de' holds bytes, not text"):
+        read_parquet(parquet(tmp_path / "b.parquet", columns, row_group_size=3), EN_DE)
+
+
+def test_a_damaged_parquet_is_one_line(tmp_path: Path):
+    path = Path(parquet(tmp_path / "a.parquet", {"en": ["dog" * 99], "de": ["Hund" * 99]}, compression="none"))
+    whole = path.read_bytes()
+    for damaged in (whole[:-20], whole.replace(b"dogdog", b"dog\xff\xff\xff"), b""):
+        path.write_bytes(damaged)
+        with pytest.raises(UserError, match=r"a\.parquet: not a readable Parquet file \(\w+: [^\n]+\)$"):
+            read_parquet(str(path), EN_DE)
+
+
+def test_a_folder_is_no_parquet(tmp_path: Path):
+    with pytest.raises(UserError, match=r"cannot read .*: no such file"):
+        read_parquet(str(tmp_path), EN_DE)

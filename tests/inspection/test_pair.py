@@ -7,8 +7,7 @@ import torch
 
 from translator.alignment.reading import Reading
 from translator.errors import UserError
-from translator.inference import teacher_forcing
-from translator.inference.translator import Translator
+from translator.inference.translator import Translator, teacher_forcing
 from translator.inspection.pair import attend
 
 SOURCE, TARGET = "ko di no, lu su", "ME NOTI rabame"

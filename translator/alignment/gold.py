@@ -11,6 +11,7 @@ from translator.alignment.links import Link
 from translator.alignment.statistical import align_both_ways
 from translator.data.lines import read_text
 from translator.data.parallel import ParallelText, read_parallel
+from translator.data.pocket_tables import POCKET_SIZES, first_of_pocket
 from translator.data.tokenizer import USER_WORD
 from translator.errors import UserError
 
@@ -178,19 +179,17 @@ def pocket_gold(config: Mapping[str, Any], split: str) -> GoldLinks:
 
     ``config`` is config.json. Raises UserError where the bundle comes from another corpus.
     """
-    from translator.data.pocket import SPLITS, generate
-
     data = config.get("data") or {}
     if data.get("kind") != "pocket":
         raise UserError("this checkpoint was not trained on pocket: give --source, --target and --gold files")
-    if split not in SPLITS:
-        raise UserError(f"pocket has no split {split!r}, only {', '.join(SPLITS)}")
-    size = data["test_size" if split.startswith("test") else f"{split}_size"]
-    pairs = generate(split, size, data["seed"])
+    if split not in POCKET_SIZES:
+        raise UserError(f"pocket has no split {split!r}, only {', '.join(POCKET_SIZES)}")
+    sources, targets = first_of_pocket(data, split, (data["source"], data["target"]))
+    lines, _ = first_of_pocket(data, split, ("links", "en"))
+    links = [{(int(en), int(de)) for en, de in (link.split("-") for link in line.split())} for line in lines]
     if data["source"] == "de":
-        pairs = [pair.reversed() for pair in pairs]
-    links = [set(pair.links) for pair in pairs]
-    return GoldLinks([pair.source for pair in pairs], [pair.target for pair in pairs], links, links)
+        links = [{(de, en) for en, de in pair} for pair in links]
+    return GoldLinks(sources, targets, links, links)
 
 
 def agreed_links(sources: list[str], targets: list[str], text: ParallelText) -> GoldLinks:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from translator.data.parallel import ParallelText, read_multi30k, read_parallel
-from translator.data.tables import TABLE_READERS, Sides, sides
+from translator.data.pocket_tables import POCKET_SIZES, first_of_pocket
+from translator.data.tables import TABLE_READERS, Sides, one_line, sides
 from translator.errors import UserError
 
 logger = logging.getLogger("translator")
@@ -93,21 +94,10 @@ def _fingerprint(parts: Mapping[str, ParallelText]) -> str:
 
 
 def _pocket(config: Config) -> Reader:
-    from translator.data.pocket import generate
-
     languages = (config["source"], config["target"])
     if languages not in {("en", "de"), ("de", "en")}:
         raise UserError(f"data=pocket is English and German, not data.source={languages[0]} data.target={languages[1]}")
-    sizes = {"train": "train_size", "valid": "valid_size", "test": "test_size", "test_unseen": "test_size"}
-
-    def read(split: str) -> ParallelText | None:
-        if split not in sizes:
-            return None
-        pairs = generate(split, config[sizes[split]], config["seed"])
-        english, german = [pair.source for pair in pairs], [pair.target for pair in pairs]
-        return ParallelText(english, german) if languages[0] == "en" else ParallelText(german, english)
-
-    return read
+    return lambda split: ParallelText(*first_of_pocket(config, split, languages)) if split in POCKET_SIZES else None
 
 
 # Local files
@@ -135,10 +125,8 @@ def _files(config: Config) -> Reader:
 
 def _table(path: str, columns: tuple[str, str]) -> Sides:
     kind = Path(path.removesuffix(".gz")).suffix.lower()
-    if kind == ".parquet":
-        return _parquet(path, columns)
     if kind not in TABLE_READERS:
-        known = ", ".join([*TABLE_READERS, ".parquet"])
+        known = ", ".join(TABLE_READERS)
         raise UserError(f"{path}: a table ends in {known}; two parallel files are given as [SOURCE,TARGET]")
     return TABLE_READERS[kind](path, columns)
 
@@ -146,25 +134,6 @@ def _table(path: str, columns: tuple[str, str]) -> Sides:
 def _columns(config: Config) -> tuple[str, str]:
     source, target = config.get("source_column"), config.get("target_column")
     return source or config["source"], target or config["target"]
-
-
-def _parquet(path: str, columns: tuple[str, str]) -> Sides:
-    """Through a link with a plain name, as the library expands brackets in paths, and with a cache of its own.
-
-    The library's lasting cache takes a file for unchanged as long as its time stamp is.
-    """
-    from datasets import Dataset
-
-    if not Path(path).is_file():
-        raise UserError(f"cannot read {path}: no such file")
-    with tempfile.TemporaryDirectory() as directory:
-        link = Path(directory, "table.parquet")
-        link.symlink_to(Path(path).absolute())
-        try:
-            rows = Dataset.from_parquet(str(link), cache_dir=directory, keep_in_memory=True)
-        except Exception as error:
-            raise UserError(f"{path}: not a readable Parquet file ({_one_line(error)})") from error
-        return sides(((f"{path}, row {number}", row) for number, row in enumerate(rows, 1)), columns)
 
 
 # The Hub
@@ -195,7 +164,7 @@ def _load_dataset(config: Config) -> Mapping[str, Any]:
         try:
             splits = datasets.load_dataset(path, name, revision=revision, cache_dir=cache, keep_in_memory=True)
         except Exception as error:
-            raise UserError(f"cannot load the data set {path}: {_one_line(error)}; {OFFLINE}") from error
+            raise UserError(f"cannot load the data set {path}: {one_line(error)}; {OFFLINE}") from error
     return dict(splits)
 
 
@@ -211,7 +180,3 @@ def _carved(train: ParallelText, split: str, valid_size: int) -> ParallelText:
     drawn = set(random.Random(CARVING_SEED).sample(range(len(train)), valid_size))
     kept = [index for index in range(len(train)) if (index in drawn) == (split == "valid")]
     return ParallelText([train.sources[index] for index in kept], [train.targets[index] for index in kept])
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:300]

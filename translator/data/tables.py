@@ -1,4 +1,4 @@
-"""Two columns of a table of text: .tsv, .csv or .jsonl, plain or gzipped, row by row and without any cache.
+"""Two columns of a table of text: .tsv, .csv or .jsonl, plain or gzipped, or .parquet, row by row, without any cache.
 
 A cell is a sentence and a sentence is one line, so line ends inside a cell become spaces.
 """
@@ -7,6 +7,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from translator.data.lines import read_text
@@ -79,6 +80,32 @@ def _objects(path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield f"{path}, line {number}", row
 
 
+def read_parquet(path: str, columns: tuple[str, str]) -> Sides:
+    """Source and target of a Parquet file. Raises UserError where there is none, and where it cannot be read."""
+    if not Path(path).is_file():
+        raise UserError(f"cannot read {path}: no such file")
+    rows = _parquet_rows(path, columns)
+    return sides(((f"{path}, row {number}", row) for number, row in enumerate(rows, 1)), columns)
+
+
+def _parquet_rows(path: str, columns: tuple[str, str]) -> Iterator[Mapping[str, Any]]:
+    """Of both columns alone where the file has them, else of all.
+
+    The library is given the open file, as some characters of a path would mean something to it.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        with open(path, "rb") as file:
+            table = pyarrow.parquet.ParquetFile(file)
+            both = set(columns) <= set(table.schema_arrow.names)
+            for batch in table.iter_batches(columns=list(columns) if both else None):
+                yield from batch.to_pylist()
+    except (OSError, ValueError, pyarrow.ArrowException) as error:
+        raise UserError(f"{path}: not a readable Parquet file ({one_line(error)})") from error
+
+
 def sides(rows: Iterable[tuple[str, Mapping[str, Any]]], columns: tuple[str, str]) -> Sides:
     """The two columns of rows, each row with a name for messages.
 
@@ -109,8 +136,14 @@ def _cell(where: str, row: Mapping[str, Any], column: str) -> str:
     return SURROGATE.sub("\ufffd", LINE_END.sub(" ", value)).replace("\0", " ")
 
 
+def one_line(error: Exception) -> str:
+    """What a library's error says, fit for the end of a message."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+
+
 TABLE_READERS: dict[str, Callable[[str, tuple[str, str]], Sides]] = {
     ".tsv": read_tsv,
     ".csv": read_csv,
     ".jsonl": read_jsonl,
+    ".parquet": read_parquet,
 }

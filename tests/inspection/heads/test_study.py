@@ -18,8 +18,7 @@ from translator.attention.heads import attentions, closing, gated
 from translator.data.parallel import ParallelText
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
-from translator.inference import teacher_forcing
-from translator.inference.translator import Translator
+from translator.inference.translator import Translator, teacher_forcing
 from translator.inspection.heads import faithfulness as faithful
 from translator.inspection.heads.importance import gate_gradients, importance
 from translator.inspection.heads.names import Head, by_site, heads_of

@@ -1,6 +1,0 @@
-"""Pocket: an English-German parallel corpus from a small grammar, with exact word alignments."""
-
-from .inventory import lemmas
-from .splits import SPLITS, Pair, generate
-
-__all__ = ["SPLITS", "Pair", "generate", "lemmas"]

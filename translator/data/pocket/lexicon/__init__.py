@@ -1,1 +1,0 @@
-"""The words of the pocket corpus and what they go together with."""
