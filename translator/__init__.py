@@ -15,7 +15,7 @@ __all__ = ["Translation", "Translator"]
 def __getattr__(name: str) -> Any:
     """Import the public classes when they are first asked for (PEP 562)."""
     if name in __all__:
-        from translator.inference.translator import translator
+        from translator.inference import translator
 
         return getattr(translator, name)
     raise AttributeError(f"module 'translator' has no attribute {name!r}")

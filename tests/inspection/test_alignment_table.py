@@ -129,7 +129,7 @@ def test_the_best_is_stored_and_used_and_nothing_else_changes(
     assert read_config(bundle) == before | {"alignment": place}
     assert sorted(path.name for path in bundle.iterdir()) == sorted(path.name for path in flat_bundle.iterdir())
     translator = Translator.load(bundle)
-    assert translator.alignment.reading == Reading.from_config(place)
+    assert translator.reading == Reading.from_config(place)
     assert translator.align(LINES[:1], LINES[:1]) == translator.align(LINES[:1], LINES[:1], align_heads="best")
     status, out, _ = run(script, capfd, bundle, "aer", *files, "--json", "-")
     others = {row.pop("name"): row for row in json.loads(out)["others"]}

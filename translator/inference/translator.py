@@ -25,12 +25,12 @@ from translator.decoding.hypothesis import Hypothesis
 from translator.decoding.sampling import sample
 from translator.device import choose_device
 from translator.errors import UserError
+from translator.inference import teacher_forcing
 from translator.inference.engine.placement import prepare, prepare_frozen
 from translator.inference.engine.recorded import Recorded, recorded
 from translator.inference.joining import Translation, align_part, blank, join, translation_of
 from translator.inference.options import EXTRA_PIECES, TranslateOptions
 from translator.inference.segmentation import Part, line_parts
-from translator.inference.translator import teacher_forcing
 from translator.model.transformer import Transformer
 
 __all__ = ["Translation", "Translator"]

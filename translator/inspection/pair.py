@@ -100,7 +100,7 @@ def attend(
     target_ids, target_pieces, target_words = _pieces(tokenizer, target)
     record = _record(model, source_ids, [tokenizer.bos_id, *target_ids[:-1]])
     weights = _of_pair(record.cross)
-    reading = choose_reading([len(of_layer) for of_layer in weights], layer, heads, translator.alignment.reading, step)
+    reading = choose_reading([len(of_layer) for of_layer in weights], layer, heads, translator.reading, step)
     return PairAttention(
         source,
         target,
