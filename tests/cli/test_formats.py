@@ -5,8 +5,8 @@ import json
 import pytest
 
 from translator.cli.formats import Layout, lines_of, link_lines
-from translator.inference.joining import Translation
 from translator.inference.options import TranslateOptions
+from translator.inference.translation import Translation
 
 SECOND = Translation("DI", -1.5, ["▁DI"], [(1, 0)], weights=[0.25])
 FIRST = Translation("ZO ME", -0.5, ["▁ZO", "▁ME"], [(0, 0), (1, 1)], weights=[0.75, 0.5])

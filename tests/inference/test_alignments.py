@@ -14,8 +14,8 @@ from translator.data.tokenizer import Tokenizer
 from translator.data.tokenizer_training import train_tokenizer
 from translator.decoding.hypothesis import Hypothesis
 from translator.errors import UserError
-from translator.inference.joining import align_part, target_words
-from translator.inference.segmentation import Part
+from translator.inference.decoding import align_part, target_words
+from translator.inference.encoding import Part
 from translator.inference.translator import Translator, teacher_forcing
 
 PROBE = toy.sentences(31, seed=33)

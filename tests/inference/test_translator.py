@@ -12,7 +12,8 @@ from tests import toy
 from tests.conftest import toy_model
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
-from translator.inference.translator import Translation, Translator, teacher_forcing
+from translator.inference import teacher_forcing
+from translator.inference.translator import Translation, Translator
 
 PROBE = toy.sentences(31, seed=21)
 

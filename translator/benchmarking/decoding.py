@@ -12,8 +12,8 @@ from translator.benchmarking.profiling import show_profile
 from translator.benchmarking.uncached import UncachedTransformer
 from translator.data.tokenizer import Tokenizer
 from translator.device import choose_device
-from translator.inference.joining import Translation
 from translator.inference.options import TranslateOptions
+from translator.inference.translation import Translation
 from translator.inference.translator import Translator
 
 #: Larger than any batch: the number of sentences alone decides how batches are cut.

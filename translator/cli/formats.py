@@ -9,7 +9,7 @@ from translator.alignment.links import pharaoh
 from translator.inference.options import TranslateOptions
 
 if TYPE_CHECKING:
-    from translator.inference.joining import Translation
+    from translator.inference.translation import Translation
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from translator.errors import UserError
 from translator.inference.options import TranslateOptions
 
 if TYPE_CHECKING:
-    from translator.inference.joining import Translation
+    from translator.inference.translation import Translation
     from translator.inference.translator import Translator
 
 _T = TypeVar("_T")

@@ -17,8 +17,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from translator.errors import UserError
-from translator.inference.joining import Translation
 from translator.inference.options import TranslateOptions
+from translator.inference.translation import Translation
 
 if TYPE_CHECKING:
     from translator.inference.translator import Translator

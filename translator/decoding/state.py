@@ -20,6 +20,18 @@ class State(Protocol):
         ...
 
 
+class Searchable(Protocol[S]):
+    """A model as a search sees it: where it begins, and how it goes on by one token."""
+
+    def start(self, src_ids: Tensor, src_valid: Tensor) -> S:
+        """Source ids (B, S) and their validity (B, S) -> the state before the first token, one row a sentence."""
+        ...
+
+    def step(self, last_ids: Tensor, state: S) -> tuple[Tensor, S]:
+        """See `Step`."""
+        ...
+
+
 # step(last_ids (R,), state) -> (logits (R, V), state): reads one more token of every row. The logits may be of any
 # floating type, and belong to the search from then on: it overwrites those of forbidden tokens in place.
 Step = Callable[[Tensor, S], tuple[Tensor, S]]

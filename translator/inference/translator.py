@@ -16,29 +16,27 @@ import torch
 from translator.alignment.links import Alignment, Side, drop_last_column, extract, extract_words
 from translator.alignment.reading import Reading, choose_reading
 from translator.attention.multihead import CrossAttention
-from translator.bundle import Bundle, load_bundle
-from translator.data.padding import length_batches, pad
+from translator.bundle import load_bundle
 from translator.data.tokenizer import Tokenizer
-from translator.decoding.beam import beam_search
-from translator.decoding.greedy import greedy_search
-from translator.decoding.hypothesis import Hypothesis
-from translator.decoding.sampling import sample
 from translator.device import choose_device
 from translator.errors import UserError
 from translator.inference import teacher_forcing
+from translator.inference.decoding import decode
+from translator.inference.encoding import encode
 from translator.inference.engine.placement import prepare, prepare_frozen
-from translator.inference.engine.recorded import Recorded, recorded
-from translator.inference.joining import Translation, align_part, blank, join, translation_of
-from translator.inference.options import EXTRA_PIECES, TranslateOptions
-from translator.inference.segmentation import Part, line_parts
+from translator.inference.engine.recorded import recorded
+from translator.inference.joining import join
+from translator.inference.options import TranslateOptions
+from translator.inference.search import Search, Searcher, input_limit, position_limit
+from translator.inference.segmentation import segment
+from translator.inference.translation import Translation, blank
 from translator.model.transformer import Transformer
 
 __all__ = ["Translation", "Translator"]
 
 log = logging.getLogger(__name__)
 
-#: Source pieces that go through a model at once, where its positions set no limit.
-DEFAULT_INPUT_LENGTH = 512
+Directory = str | PathLike[str]
 
 
 class Translator:
@@ -47,13 +45,16 @@ class Translator:
     Nothing is random unless sampling is asked for, and the model's training mode is restored after each call.
     """
 
-    def __init__(self, model: Transformer, tokenizer: Tokenizer, reading: Reading | None = None) -> None:
+    def __init__(
+        self, model: Transformer, tokenizer: Tokenizer, reading: Reading | None = None, search: Search | None = None
+    ) -> None:
+        """``reading`` is where alignments are read if the user does not say; ``search`` a quicker way through `model`.
+
+        Raises UserError for a model that is no translator.
+        """
         model.config.check_translates()
-        self.model, self.tokenizer = model, tokenizer
-        #: Where alignments are read if the user does not say; a bundle may store the best place.
-        self.reading = reading
-        #: What a search starts with and steps with.
-        self.searched: Transformer | Recorded = model
+        self.model, self.tokenizer, self.reading = model, tokenizer, reading
+        self.search: Search = search or Searcher(model, model)
 
     @classmethod
     def load(
@@ -70,7 +71,8 @@ class Translator:
         """
         where = choose_device(device, precision, threads)
         bundle = load_bundle(Path(directory))
-        return cls._of(bundle, prepare(bundle.model, precision, *where))
+        model = prepare(bundle.model, precision, *where)
+        return cls(model, bundle.tokenizer, Reading.from_config(bundle.config.get("alignment")))
 
     @classmethod
     def load_frozen(
@@ -86,13 +88,11 @@ class Translator:
         """
         where = choose_device(device, precision, threads)
         bundle = load_bundle(Path(directory))
-        translator = cls._of(bundle, prepare_frozen(bundle.model, precision, *where))
-        translator.searched = recorded(translator.model)
-        return translator
-
-    @classmethod
-    def _of(cls, bundle: Bundle, model: Transformer) -> "Translator":
-        return cls(model, bundle.tokenizer, Reading.from_config(bundle.config.get("alignment")))
+        model = prepare_frozen(bundle.model, precision, *where)
+        quick = recorded(model)
+        # Each has a state of its own type.
+        search: Search = Searcher(model, quick) if isinstance(quick, Transformer) else Searcher(model, quick)  # noqa: RUF034
+        return cls(model, bundle.tokenizer, Reading.from_config(bundle.config.get("alignment")), search)
 
     def translate(self, lines: Sequence[str], **options: Any) -> list[Translation]:
         """Translate lines, in order, one for one; the options are those of `TranslateOptions`.
@@ -115,16 +115,15 @@ class Translator:
 
         It names lines in messages and seeds their sampling, so that results do not depend on how a stream is cut.
         """
-        reading = self._reading(options)
-        limit = self._input_limit(options)
-        parts = [
-            part
-            for index, text in enumerate(lines)
-            for part in line_parts(text, index, self.tokenizer, limit, options.on_long, first_line + index + 1)
-        ]
+        reading = None if options.alignments is None else self._reading(options)
+        limit = input_limit(self.model.config, options.max_input_length)
+        parts = []
+        for index, text in enumerate(lines):
+            segments = segment(text, self._count_pieces, limit, options.on_long, first_line + index + 1)
+            parts += encode(segments, index, self.tokenizer)
         with _evaluating(self.model):
-            found = self._search_all(parts, options, first_line)
-            candidates = self._candidates(parts, found, options, reading)
+            found = self.search(parts, options, first_line)
+            candidates = decode(parts, found, self.model, self.tokenizer, options, reading)
         of_line: list[list[list[Translation]]] = [[] for _ in lines]
         for part, of_part in zip(parts, candidates, strict=True):
             of_line[part.line].append(of_part)
@@ -147,26 +146,17 @@ class Translator:
         ``align_step``, ``subwords``. Raises UserError as `score` does.
         """
         chosen = TranslateOptions.from_keywords({"alignments": "hard", **options})
-        reading, mode = self._reading(chosen), chosen.alignments
-        if reading is None or mode is None:
+        mode = chosen.alignments
+        if mode is None:
             raise UserError("alignments must say how: hard, soft or a number between 0 and 1")
         source_ids, target_ids = self._pairs(sources, targets)
         with _evaluating(self.model):
-            found = teacher_forcing.cross_attention(self.model, source_ids, target_ids, reading)
+            found = teacher_forcing.cross_attention(self.model, source_ids, target_ids, self._reading(chosen))
         units = [drop_last_column(matrix) for matrix in found]
         if chosen.subwords:
             return [extract(matrix, mode) for matrix in units]
         sides = map(self.side, sources), map(self.side, targets)
         return [extract_words(matrix, s, t, mode) for matrix, s, t in zip(units, *sides, strict=True)]
-
-    def side(self, line: str) -> Side:
-        """Where the pieces of a line belong, for links between its words."""
-        ids, words = self.tokenizer.encode_with_words(line)
-        return Side(words, self.tokenizer.lettered(ids))
-
-    def default_reading(self) -> Reading:
-        """Where alignments are read if the user does not say: the bundle's best, or all heads of all layers."""
-        return choose_reading(self.cross_heads(), None, None, self.reading)
 
     def cross_attention(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[torch.Tensor]]:
         """What `align` reads from: of each pair a tensor (H, T + 1, S + 1) a decoder layer, in pieces.
@@ -178,100 +168,37 @@ class Translator:
         with _evaluating(self.model):
             return teacher_forcing.all_cross_attention(self.model, source_ids, target_ids)
 
+    def side(self, line: str) -> Side:
+        """Where the pieces of a line belong, for links between its words."""
+        ids, words = self.tokenizer.encode_with_words(line)
+        return Side(words, self.tokenizer.lettered(ids))
+
+    def default_reading(self) -> Reading:
+        """Where alignments are read if the user does not say: the bundle's best, or all heads of all layers."""
+        return choose_reading(self.cross_heads(), None, None, self.reading)
+
+    def cross_heads(self) -> list[int]:
+        """Heads of cross-attention of each decoder layer."""
+        return [m.n_heads for m in self.model.decoder.modules() if isinstance(m, CrossAttention)]
+
+    def _reading(self, options: TranslateOptions) -> Reading:
+        wanted = (options.align_layer, options.align_heads, self.reading, options.align_step)
+        return choose_reading(self.cross_heads(), *wanted)
+
+    def _count_pieces(self, text: str) -> int:
+        return len(self.tokenizer.encode(text))
+
     def _pairs(self, sources: Sequence[str], targets: Sequence[str]) -> tuple[list[list[int]], list[list[int]]]:
         """Ids of both sides, checked."""
         if len(sources) != len(targets):
             raise UserError(f"{len(sources)} sources but {len(targets)} targets: lines must belong together")
-        limit = self._positions()
+        limit = position_limit(self.model.config)
         sides = [[self.tokenizer.encode(text) for text in side] for side in (sources, targets)]
         for name, side in zip(("source", "target"), sides, strict=True):
             for number, ids in enumerate(side, 1):
                 if limit is not None and len(ids) + 1 > limit:
                     raise UserError(f"{name} line {number} has {len(ids)} pieces; the model takes {limit - 1}")
         return sides[0], sides[1]
-
-    def _reading(self, options: TranslateOptions) -> Reading | None:
-        if options.alignments is None:
-            return None
-        wanted = (options.align_layer, options.align_heads, self.reading, options.align_step)
-        return choose_reading(self.cross_heads(), *wanted)
-
-    def cross_heads(self) -> list[int]:
-        """Heads of cross-attention of each decoder layer."""
-        return [m.n_heads for m in self.model.decoder.modules() if isinstance(m, CrossAttention)]
-
-    def _positions(self) -> int | None:
-        """The longest sequence, end of sentence included, where positions have an end."""
-        config = self.model.config
-        return config.max_positions if config.positions == "learned" else None
-
-    def _input_limit(self, options: TranslateOptions) -> int:
-        positions, asked = self._positions(), options.max_input_length
-        if positions is None:
-            return asked or DEFAULT_INPUT_LENGTH
-        if asked is not None and asked > positions - 1:
-            raise UserError(f"max_input_length ({asked}) is more than the model's positions allow ({positions - 1})")
-        return asked or positions - 1
-
-    def _output_limit(self, source_pieces: int, options: TranslateOptions) -> int:
-        limit = int(options.max_length_ratio * source_pieces) + EXTRA_PIECES
-        return min(limit, options.max_length or limit, self._positions() or limit)
-
-    def _search_all(self, parts: list[Part], options: TranslateOptions, first: int) -> list[list[Hypothesis]]:
-        rows = options.n_best if options.sample else options.beam_size
-        found: list[list[Hypothesis]] = [[] for _ in parts]
-        for batch in length_batches([(len(part.ids) + 1) * rows for part in parts], options.batch_tokens):
-            results = self._search([parts[i] for i in batch], options, first)
-            for index, hypotheses in zip(batch, results, strict=True):
-                found[index] = hypotheses
-        return found
-
-    def _search(self, parts: list[Part], options: TranslateOptions, first: int) -> list[list[Hypothesis]]:
-        config, device = self.model.config, next(self.model.parameters()).device
-        source, valid = pad([[*part.ids, config.eos_id] for part in parts], config.pad_id, device)
-        limits = torch.tensor([self._output_limit(len(p.ids), options) for p in parts], device=device)
-        state: Any = self.searched.start(source, valid)
-        step: Any = self.searched.step
-        common: dict[str, Any] = {
-            "bos_id": config.bos_id,
-            "eos_id": config.eos_id,
-            "length_penalty": options.length_penalty,
-            "banned": (config.unk_id,),
-            "no_repeat_ngram": options.no_repeat_ngram,
-        }
-        if options.sample:
-            return sample(
-                step, state, limits, seeds=[_seed(options.seed, first + p.line, p.start) for p in parts],
-                n_best=options.n_best, temperature=options.temperature, top_k=options.top_k, top_p=options.top_p,
-                **common,
-            )  # fmt: skip
-        if options.beam_size == 1:
-            return greedy_search(step, state, limits, **common)
-        return beam_search(step, state, limits, beam_size=options.beam_size, n_best=options.n_best, **common)
-
-    def _candidates(
-        self, parts: list[Part], found: list[list[Hypothesis]], options: TranslateOptions, reading: Reading | None
-    ) -> list[list[Translation]]:
-        """The hypotheses of each part as text, with links from a second, teacher-forced pass if they are wanted."""
-        pairs = [(part, hypothesis) for part, of_part in zip(parts, found, strict=True) for hypothesis in of_part]
-        links: list[Alignment | None] = [None] * len(pairs)
-        if reading is not None and options.alignments is not None:
-            sources, targets = [part.ids for part, _ in pairs], [hypothesis.ids for _, hypothesis in pairs]
-            matrices = teacher_forcing.cross_attention(self.model, sources, targets, reading)
-            links = [
-                align_part(part, hypothesis, matrix, self.tokenizer, options.alignments, options.subwords)
-                for (part, hypothesis), matrix in zip(pairs, matrices, strict=True)
-            ]
-        written = (
-            translation_of(hypothesis, self.tokenizer, alignment)
-            for (_, hypothesis), alignment in zip(pairs, links, strict=True)
-        )
-        return [[next(written) for _ in of_part] for of_part in found]
-
-
-def _seed(seed: int, line: int, start: int) -> int:
-    """A seed of its own for every part of every line."""
-    return ((seed << 40) + line << 24) + start
 
 
 def warn_of_cuts(cut: int, lines: int) -> None:
@@ -280,9 +207,8 @@ def warn_of_cuts(cut: int, lines: int) -> None:
         log.warning(
             "%d of %d translations were cut at the length limit; "
             "--max-length-ratio and --max-length raise it (scores of cut ones leave out the end of sentence)",
-            cut,
-            lines,
-        )
+            cut, lines,
+        )  # fmt: skip
 
 
 @contextmanager

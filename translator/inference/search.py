@@ -1,0 +1,93 @@
+"""The third stage: parts -> the hypotheses that a search finds for each, in batches of similar lengths."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic
+
+import torch
+
+from translator.data.padding import length_batches, pad
+from translator.decoding.beam import beam_search
+from translator.decoding.greedy import greedy_search
+from translator.decoding.hypothesis import Hypothesis
+from translator.decoding.sampling import sample
+from translator.decoding.state import S, Searchable
+from translator.errors import UserError
+from translator.inference.encoding import Part
+from translator.inference.options import EXTRA_PIECES, TranslateOptions
+from translator.model.config import ModelConfig
+from translator.model.transformer import Transformer
+
+Found = list[list[Hypothesis]]  # of each part, best first
+#: (parts, options, index of the first line in its stream, which seeds sampling) -> hypotheses
+Search = Callable[[Sequence[Part], TranslateOptions, int], Found]
+
+#: Source pieces that go through a model at once, where its positions set no limit.
+DEFAULT_INPUT_LENGTH = 512
+
+
+@dataclass(frozen=True)
+class Searcher(Generic[S]):
+    """A `Search` through what a model writes; ``searched`` computes it, the model itself or a quicker form of it."""
+
+    model: Transformer
+    searched: Searchable[S]
+
+    def __call__(self, parts: Sequence[Part], options: TranslateOptions, first_line: int) -> Found:
+        """The hypotheses of each part; a sentence's do not depend on its batch."""
+        rows = options.n_best if options.sample else options.beam_size
+        found: Found = [[] for _ in parts]
+        for batch in length_batches([(len(part.ids) + 1) * rows for part in parts], options.batch_tokens):
+            results = self._batch([parts[i] for i in batch], options, first_line)
+            for index, hypotheses in zip(batch, results, strict=True):
+                found[index] = hypotheses
+        return found
+
+    def _batch(self, parts: Sequence[Part], options: TranslateOptions, first_line: int) -> Found:
+        config, device = self.model.config, next(self.model.parameters()).device
+        source, valid = pad([[*part.ids, config.eos_id] for part in parts], config.pad_id, device)
+        limits = torch.tensor([output_limit(config, len(part.ids), options) for part in parts], device=device)
+        common: dict[str, Any] = {
+            "bos_id": config.bos_id, "eos_id": config.eos_id, "banned": (config.unk_id,),
+            "length_penalty": options.length_penalty, "no_repeat_ngram": options.no_repeat_ngram,
+        }  # fmt: skip
+        find = partial(beam_search, beam_size=options.beam_size, n_best=options.n_best)
+        if options.sample:
+            find = partial(
+                sample, seeds=[_seed(options.seed, first_line + part.line, part.start) for part in parts],
+                n_best=options.n_best, temperature=options.temperature, top_k=options.top_k, top_p=options.top_p,
+            )  # fmt: skip
+        elif options.beam_size == 1:
+            find = partial(greedy_search)
+        return find(self.searched.step, self.searched.start(source, valid), limits, **common)
+
+
+def position_limit(config: ModelConfig) -> int | None:
+    """The longest sequence, end of sentence included, where positions have an end."""
+    return config.max_positions if config.positions == "learned" else None
+
+
+def input_limit(config: ModelConfig, asked: int | None) -> int:
+    """The most pieces of a source that go through the model at once.
+
+    Raises:
+        UserError: more are asked for than the model has positions.
+    """
+    positions = position_limit(config)
+    if positions is None:
+        return asked or DEFAULT_INPUT_LENGTH
+    if asked is not None and asked > positions - 1:
+        raise UserError(f"max_input_length ({asked}) is more than the model's positions allow ({positions - 1})")
+    return asked or positions - 1
+
+
+def output_limit(config: ModelConfig, source_pieces: int, options: TranslateOptions) -> int:
+    """The most pieces that a source may become, its end of sentence included."""
+    limit = int(options.max_length_ratio * source_pieces) + EXTRA_PIECES
+    return min(limit, options.max_length or limit, position_limit(config) or limit)
+
+
+def _seed(seed: int, line: int, start: int) -> int:
+    """A seed of its own for every part of every line."""
+    return ((seed << 40) + line << 24) + start
