@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from translator.benchmarking.memory import PeakMemory
+from benchmarks.memory import PeakMemory
 
 #: The exit status that says: this machine cannot do that, leave it out.
 NOT_HERE = 77
@@ -30,7 +30,7 @@ def time_training(build: Callable[[Job, dict[str, int]], Callable[[Any], float]]
     """
     import torch
 
-    from translator.benchmarking.batch_file import read_batches
+    from benchmarks.batch_file import read_batches
 
     job = read_job()
     torch.set_num_threads(job["threads"])

@@ -19,13 +19,13 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "scripts"), str(HERE)]
+sys.path[:0] = [str(ROOT), str(HERE)]
 
-from benchmark import MODELS, data_settings, read_conf  # noqa: E402
 from turns import Program, rows_of, run, take_turns  # noqa: E402
 
+from benchmarks.command import MODELS, data_settings, read_conf  # noqa: E402
+from benchmarks.report import markdown, peers_table  # noqa: E402
 from translator.arguments import OneLineParser  # noqa: E402
-from translator.benchmarking.report import markdown, peers_table  # noqa: E402
 from translator.errors import UserError  # noqa: E402
 from translator.streams import LineWriter, say  # noqa: E402
 
@@ -110,8 +110,8 @@ def set_up(_: argparse.Namespace) -> Iterator[list[dict[str, Any]]]:
 
 def compare_training(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]]:
     """Rows of one model size at a time; a rate is of real tokens of both sides."""
-    from translator.benchmarking.batch_file import read_batches, workload
-    from translator.benchmarking.real_batches import BatchJob, prepare_batches
+    from benchmarks.batch_file import read_batches, workload
+    from benchmarks.real_batches import BatchJob, prepare_batches
 
     programs = [
         Program("ours", "ours_train.py", sys.executable, {"precision": "auto"}),

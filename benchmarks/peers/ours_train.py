@@ -8,7 +8,7 @@ from common import Job, time_training
 
 def build(job: Job, ids: dict[str, int]) -> Callable[[Any], float]:
     """The project's own model and update; precision auto is what trainer=auto picks on this machine."""
-    from translator.benchmarking.training import Updates
+    from benchmarks.training import Updates
     from translator.model.config import ModelConfig
     from translator.model.transformer import Transformer
     from translator.training.place import choose_precision

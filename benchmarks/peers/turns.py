@@ -12,7 +12,7 @@ from typing import Any
 
 from common import NOT_HERE
 
-from translator.benchmarking.figures import spread
+from benchmarks.figures import spread
 from translator.errors import UserError
 
 HERE = Path(__file__).resolve().parent

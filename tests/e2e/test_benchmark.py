@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import torch
 
+from benchmarks import isolation
 from tests import toy
-from tests.benchmarking import rows
+from tests.benchmarks import rows
 from tests.scripts import load
 from tests.training.runs import write_corpus
-from translator.benchmarking import isolation
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts/benchmark.py"
@@ -113,7 +113,7 @@ def test_attention_hands_its_flags_on_and_names_its_rows(
         given.update(lengths=lengths, kinds=kinds, kernels=kernels, **numbers)
         yield {"kind": "window", "kernel": "fused", "passes": "forward", "length": 7, "seconds_exponent": float("nan")}
 
-    module = ModuleType("translator.benchmarking.attention")
+    module = ModuleType("benchmarks.attention")
     module.attention_rows = rows_of  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
     flags = ["--lengths", "7", "--kinds", "window", "--kernels", "fused", "--window", "3", "--stride", "5", "--top-k",

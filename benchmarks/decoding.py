@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from translator.benchmarking.figures import rate, spread
-from translator.benchmarking.machine import gpu_memory, surroundings, timed
-from translator.benchmarking.memory import PeakMemory
-from translator.benchmarking.profiling import show_profile
-from translator.benchmarking.uncached import UncachedTransformer
+from benchmarks.figures import rate, spread
+from benchmarks.machine import gpu_memory, timed
+from benchmarks.memory import PeakMemory
+from benchmarks.profiling import show_profile
+from benchmarks.uncached import UncachedTransformer
 from translator.data.tokenizer import Tokenizer
-from translator.device import place
+from translator.device import place, surroundings
 from translator.inference import Translator
 from translator.options import TranslateOptions
 from translator.translation import Translation

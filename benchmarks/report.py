@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from translator.benchmarking.figures import exponent
-from translator.benchmarking.memory import MEGABYTE
+from benchmarks.figures import exponent
+from benchmarks.memory import MEGABYTE
+from translator.device import counted, in_words
 from translator.errors import UserError
 
 Row = Mapping[str, Any]
@@ -217,14 +218,8 @@ def extremes(row: Row, name: str) -> str:
 
 
 def _where(row: Row) -> str:
-    versions = row.get("versions", {})
-    parts = [
-        *(f"median of {_plural(row[unit], unit[:-1])}" for unit in ("rounds", "turns") if unit in row),
-        f"{_plural(row['threads'], 'thread')} on {_plural(row['cpus'], 'core')}" if "threads" in row else "",
-        f"{row['device']} ({row['cpu_capability']})" if "device" in row and "cpu_capability" in row else "",
-        *(f"{name} {version}" for name, version in versions.items() if version),
-    ]
-    return ", ".join(part for part in parts if part)
+    medians = [f"median of {counted(row[unit], unit[:-1])}" for unit in ("rounds", "turns") if unit in row]
+    return ", ".join([*medians, in_words(row)])
 
 
 def _replaced(text: str, kind: str, title: str, content: str) -> str:
@@ -245,10 +240,6 @@ def _row(line: str, where: str) -> dict[str, Any]:
     if not isinstance(row, dict) or row.get("kind") not in TITLES:
         raise UserError(f"{where}: not a row of this program (kind must be one of {', '.join(TITLES)})")
     return row
-
-
-def _plural(count: int, one: str) -> str:
-    return f"{count} {one}" if count == 1 else f"{count} {one}s"
 
 
 def _on(value: bool) -> str:

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from translator.benchmarking.attention import attention_rows
-from translator.benchmarking.figures import exponent
+from benchmarks.attention import attention_rows
+from benchmarks.figures import exponent
 from translator.errors import UserError
 
 

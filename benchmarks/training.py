@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 
-from translator.benchmarking.batch_file import read_batches, workload
-from translator.benchmarking.figures import rate, spread
-from translator.benchmarking.machine import gpu_memory, surroundings, timed
-from translator.benchmarking.memory import PeakMemory
-from translator.benchmarking.profiling import show_profile
+from benchmarks.batch_file import read_batches, workload
+from benchmarks.figures import rate, spread
+from benchmarks.machine import gpu_memory, timed
+from benchmarks.memory import PeakMemory
+from benchmarks.profiling import show_profile
 from translator.data.batching import Batch
-from translator.device import keep_freed_memory, place
+from translator.device import keep_freed_memory, place, surroundings
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 from translator.training.config import OptimizerConfig, TrainerConfig

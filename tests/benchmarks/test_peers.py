@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
+from benchmarks.batch_file import write_batches
 from tests import toy
-from translator.benchmarking.batch_file import write_batches
 from translator.data.batching import collate
 from translator.inference import Translator
 

@@ -14,12 +14,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from benchmarks.figures import exponent
+from benchmarks.isolation import isolated
+from benchmarks.memory import peak_bytes, restart_peak
 from translator.attention.kernels import Kernel, attend_explicit, attend_fused
 from translator.attention.patterns import Pattern, choose_pattern
 from translator.attention.rules import View
-from translator.benchmarking.figures import exponent
-from translator.benchmarking.isolation import isolated
-from translator.benchmarking.memory import peak_bytes, restart_peak
 from translator.errors import UserError
 
 KINDS = ("dense", "window", "strided", "topk")

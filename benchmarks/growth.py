@@ -12,13 +12,13 @@ from typing import Any, Generic
 import torch
 from torch import Tensor
 
-from translator.benchmarking.figures import rate, spread
-from translator.benchmarking.machine import gpu_memory, surroundings, synchronize
-from translator.benchmarking.memory import PeakMemory
-from translator.benchmarking.uncached import Prefixes, UncachedTransformer
+from benchmarks.figures import rate, spread
+from benchmarks.machine import gpu_memory, synchronize
+from benchmarks.memory import PeakMemory
+from benchmarks.uncached import Prefixes, UncachedTransformer
 from translator.decoding.beam import beam_search
 from translator.decoding.state import S, Step
-from translator.device import place
+from translator.device import place, surroundings
 from translator.model.config import ModelConfig
 from translator.model.state import DecoderState
 from translator.model.transformer import Transformer

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from translator.benchmarking.figures import rate, spread
-from translator.benchmarking.growth import GrowthJob, build, decode
-from translator.benchmarking.machine import surroundings
-from translator.device import place
+from benchmarks.figures import rate, spread
+from benchmarks.growth import GrowthJob, build, decode
+from translator.device import place, surroundings
 
 
 def kinds(base: GrowthJob, kv_heads: Sequence[int], windows: Sequence[int]) -> Iterator[GrowthJob]:

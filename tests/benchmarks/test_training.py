@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from translator.benchmarking.batch_file import workload, write_batches
-from translator.benchmarking.training import LABEL_SMOOTHING, LEARNING_RATE, TrainJob, Updates, train_row
+from benchmarks.batch_file import workload, write_batches
+from benchmarks.training import LABEL_SMOOTHING, LEARNING_RATE, TrainJob, Updates, train_row
 from translator.data.batching import Batch, collate
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer

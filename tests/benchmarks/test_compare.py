@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from translator.benchmarking.report import section
+from benchmarks.report import section
 from translator.errors import UserError
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks/peers/compare.py"

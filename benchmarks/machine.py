@@ -1,30 +1,11 @@
-"""What a figure depends on besides the code, and how time is taken."""
+"""How time is taken, on a GPU as well."""
 
-import os
-import platform
 import time
 from collections.abc import Callable
-from importlib import metadata
-from typing import Any
 
 import torch
 
-from translator.benchmarking.memory import MEGABYTE
-
-
-def surroundings(device: torch.device) -> dict[str, Any]:
-    """Versions, processors and device; without them no figure means anything."""
-    return {
-        "versions": {
-            "translator": _own_version(),
-            "torch": torch.__version__,
-            "python": platform.python_version(),
-        },
-        "threads": torch.get_num_threads(),
-        "cpus": os.cpu_count(),
-        "cpu_capability": torch.backends.cpu.get_cpu_capability(),
-        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
-    }
+from benchmarks.memory import MEGABYTE
 
 
 def timed(work: Callable[[], object], rounds: int, device: torch.device) -> list[float]:
@@ -50,10 +31,3 @@ def gpu_memory(device: torch.device) -> dict[str, float]:
     if device.type != "cuda":
         return {}
     return {"gpu_peak_mb": round(torch.cuda.max_memory_allocated(device) / MEGABYTE, 1)}
-
-
-def _own_version() -> str | None:
-    try:
-        return metadata.version("translator")
-    except metadata.PackageNotFoundError:
-        return None

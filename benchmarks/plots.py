@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from translator.benchmarking.report import Row, series
+from benchmarks.report import Row, series
 from translator.errors import UserError
 
 if TYPE_CHECKING:
