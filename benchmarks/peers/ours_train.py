@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from common import Job, time_training
+from benchmarks.peers.common import Job, time_training
 
 
 def build(job: Job, ids: dict[str, int]) -> Callable[[Any], float]:

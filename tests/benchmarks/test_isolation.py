@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.isolation import isolated
-from benchmarks.report import read_rows
+from benchmarks.page import read_rows
 from translator.errors import UserError
 
 

@@ -73,7 +73,9 @@ def test_a_row_counts_real_tokens(tmp_path: Path, capfd: pytest.CaptureFixture[s
     write_batches(tmp_path / "b.pt", batches(), IDS)
     threads = torch.get_num_threads()
     try:
-        job = TrainJob(str(tmp_path / "b.pt"), "toy", copy.copy(SIZES), "32-true", "cpu", 1, rounds=3, profile=True)
+        job = TrainJob(
+            str(tmp_path / "b.pt"), "toy", copy.copy(SIZES), precision="32-true", device="cpu", threads=1, profile=True
+        )
         row = train_row(job)
     finally:
         torch.set_num_threads(threads)
