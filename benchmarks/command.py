@@ -117,7 +117,7 @@ def attention(found: argparse.Namespace) -> Rows:
     for row in attention_rows(base, found.lengths, found.kinds, found.kernels):
         # JSON has no word for the exponent of a single length.
         numbers = {name: None if name.endswith("exponent") and math.isnan(n) else n for name, n in row.items()}
-        yield {"kind": "attention", **around, **numbers}
+        yield {"kind": "attention", **around, "rounds": found.rounds, **numbers}
 
 
 def growth(found: argparse.Namespace) -> Rows:

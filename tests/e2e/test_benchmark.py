@@ -121,6 +121,7 @@ def test_attention_hands_its_flags_on_and_names_its_rows(
     assert given == [base, [7], ["window"], ["fused"]]
     (row,) = lines_of(capfd.readouterr().out)
     assert (row["kind"], row["rule"], row["length"], row["seconds_exponent"]) == ("attention", "window", 7, None)
+    assert (row["rounds"], row["threads"]) == (6, 1)  # also of rows of exponents, which have none of their own
 
 
 def test_a_report_is_a_page_and_a_picture(
