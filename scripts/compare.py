@@ -55,9 +55,7 @@ def compared(found: argparse.Namespace, command: str) -> list[str]:
 
     for name in FILES if found.output_dir is not None else ():
         refuse_existing(found.output_dir / name)
-    from translator.benchmarking.machine import surroundings
-    from translator.benchmarking.report import provenance
-    from translator.device import choose_device
+    from translator.device import choose_device, in_words, surroundings
     from translator.inspection.comparison import Trained, compare
     from translator.inspection.comparison_page import page
 
@@ -66,8 +64,7 @@ def compared(found: argparse.Namespace, command: str) -> list[str]:
 
     around = surroundings(choose_device("auto", "float32", found.threads)[0])
     variants, text = compare([*dict.fromkeys(found.directories)], found.split, found.limit, told)
-    made = provenance([{**around, "command": command}])[0].removeprefix("- ")
-    lines = page(variants, text, found.split, made)
+    lines = page(variants, text, found.split, f"`{command}`: {in_words(around)}")
     if found.output_dir is not None:
         _write(found.output_dir, lines, [variant.figures() for variant in variants])
     return lines

@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from translator.device import choose_device
+from translator.device import choose_device, in_words, surroundings
 from translator.errors import UserError
 
 
@@ -36,6 +36,22 @@ def test_refusals(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(UserError, match=message):
         choose_device(device, precision, threads)
+
+
+def test_figures_come_with_what_they_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = surroundings(torch.device("cpu"))
+    assert (here["threads"], here["cpus"], here["device"]) == (torch.get_num_threads(), os.cpu_count(), "cpu")
+    assert here["versions"] | {"torch": torch.__version__, "python": platform.python_version()} == here["versions"]
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: f"GPU {device.index}")
+    assert surroundings(torch.device("cuda", 1))["device"] == "GPU 1"
+
+
+def test_what_is_known_of_a_place_is_put_in_words() -> None:
+    versions = {"translator": None, "torch": "3.4"}
+    known = {"versions": versions, "threads": 1, "cpus": 8, "cpu_capability": "AVX9", "device": "cpu"}
+    assert in_words(known) == "1 thread on 8 cores, cpu (AVX9), torch 3.4"
+    assert in_words({"threads": 2, "cpus": 1}) == "2 threads on 1 core"
+    assert in_words({}) == ""
 
 
 FREED = """

@@ -1,11 +1,14 @@
-"""Where and how exactly to compute: devices, precisions, and the memory of a process.
+"""Where and how exactly to compute, and what that makes of every figure measured there.
 
 Torch is imported where it is needed: command lines name devices and precisions before anything heavy is loaded.
 """
 
 import ctypes
 import os
-from typing import TYPE_CHECKING
+import platform
+from collections.abc import Mapping
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
 
 from translator.errors import UserError, at_least, one_of
 
@@ -95,3 +98,38 @@ def keep_compiled_products() -> None:
     of the tiny model on a CPU with bfloat16 then takes a sixth longer.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
+
+
+def surroundings(device: "torch.device") -> dict[str, Any]:
+    """Versions, processors and device; without them no measured figure means anything."""
+    import torch
+
+    return {
+        "versions": {"translator": _own_version(), "torch": torch.__version__, "python": platform.python_version()},
+        "threads": torch.get_num_threads(),
+        "cpus": os.cpu_count(),
+        "cpu_capability": torch.backends.cpu.get_cpu_capability(),
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
+    }
+
+
+def in_words(around: Mapping[str, Any]) -> str:
+    """`surroundings`, or what is known of them: threads, cores, device, versions, such as ``1 thread on 2 cores``."""
+    parts = [
+        f"{counted(around['threads'], 'thread')} on {counted(around['cpus'], 'core')}" if "threads" in around else "",
+        f"{around['device']} ({around['cpu_capability']})" if {"device", "cpu_capability"} <= around.keys() else "",
+        *(f"{name} {version}" for name, version in around.get("versions", {}).items() if version),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def counted(count: int, noun: str) -> str:
+    """Such as ``1 thread`` or ``2 threads``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _own_version() -> str | None:
+    try:
+        return metadata.version("translator")
+    except metadata.PackageNotFoundError:
+        return None

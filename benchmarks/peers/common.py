@@ -1,20 +1,20 @@
 """What all programs share: the job they are given, the clock, and the one JSON line that they answer with.
 
 A job is a JSON file, named by the only argument. Runs in every environment: imports nothing but the standard library,
-torch where training needs it, and the two small files of this project that need no more.
+torch where training needs it, and the small files of this project that need no more.
 """
 
 import json
 import os
 import platform
 import sys
-import time
 from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from translator.benchmarking.memory import PeakMemory
+from benchmarks.memory import PeakMemory
+from benchmarks.timing import timed
 
 #: The exit status that says: this machine cannot do that, leave it out.
 NOT_HERE = 77
@@ -30,7 +30,7 @@ def time_training(build: Callable[[Job, dict[str, int]], Callable[[Any], float]]
     """
     import torch
 
-    from translator.benchmarking.batch_file import read_batches
+    from benchmarks.batch_file import read_batches
 
     job = read_job()
     torch.set_num_threads(job["threads"])
@@ -40,13 +40,8 @@ def time_training(build: Callable[[Job, dict[str, int]], Callable[[Any], float]]
     memory = PeakMemory()
     for batch in batches[: job["warmup"]]:
         update(batch)
-    seconds, loss = [], 0.0
-    for _ in range(job["rounds"]):
-        began = time.perf_counter()
-        for batch in batches:
-            loss = update(batch)
-        seconds.append(time.perf_counter() - began)
-    answer(seconds, memory, packages, loss=loss, ran_as=job.get("ran_as", job["precision"]))
+    seconds, losses = timed(lambda: [update(batch) for batch in batches], job["rounds"])
+    answer(seconds, memory, packages, loss=losses[-1], ran_as=job.get("ran_as", job["precision"]))
 
 
 def time_decoding(load: Callable[[Job], Callable[[list[Ids], list[int]], list[Ids]]], packages: Sequence[str]) -> None:
@@ -60,11 +55,8 @@ def time_decoding(load: Callable[[Job], Callable[[list[Ids], list[int]], list[Id
     groups = list(zip(job["groups"], job["limits"], strict=True))
     memory = PeakMemory()
     translate(*groups[-1])  # the shortest, to warm up
-    seconds, outputs = [], []
-    for _ in range(job["rounds"]):
-        began = time.perf_counter()
-        outputs = [ids for sources, limits in groups for ids in translate(sources, limits)]
-        seconds.append(time.perf_counter() - began)
+    seconds, found = timed(lambda: [translate(*group) for group in groups], job["rounds"])
+    outputs = [ids for of_group in found for ids in of_group]
     answer(seconds, memory, packages, outputs=outputs, ran_as=job.get("ran_as"))
 
 
@@ -81,19 +73,16 @@ def answer(seconds: list[float], memory: PeakMemory, packages: Sequence[str], **
     print(json.dumps(figures), flush=True)
 
 
-def plain_optimizer(parameters: Any) -> Any:
-    """AdamW as our training sets it, for loops of others."""
-    from torch.optim import AdamW
-
-    return AdamW(list(parameters), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, weight_decay=0.01, fused=True)
-
-
 def plain_update(model: Any, logits_of: Callable[[Any], Any], precision: str) -> Callable[[Any], float]:
-    """The usual loop body: loss over the matrix of logits, backward, clip, step; bf16-mixed is torch's autocast."""
+    """The usual loop body: loss over the matrix of logits, backward, clip, step; bf16-mixed is torch's autocast.
+
+    AdamW is set as in our training.
+    """
     import torch
     import torch.nn.functional as F
+    from torch.optim import AdamW
 
-    optimizer = plain_optimizer(model.parameters())
+    optimizer = AdamW(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, weight_decay=0.01, fused=True)
 
     def update(batch: Any) -> float:
         targets = batch.tgt_out.masked_fill(~batch.tgt_valid, -100)

@@ -7,80 +7,52 @@ Rows go to stdout as JSON lines, a table to stderr. See README.md beside this fi
 """
 
 import argparse
-import json
-import shlex
 import subprocess
 import sys
 import venv
 from collections.abc import Iterator, Sequence
+from itertools import islice, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "scripts"), str(HERE)]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # where `benchmarks` lies, which is not installed
 
-from benchmark import MODELS, data_settings, read_conf  # noqa: E402
-from turns import Program, rows_of, run, take_turns  # noqa: E402
+from benchmarks.command import Rows, write_rows
+from benchmarks.flags import add_corpus, add_count, add_text
+from benchmarks.peers.turns import HERE, ROOT, Program, rows_of, run, take_turns
+from benchmarks.settings import data_settings, read_conf
+from benchmarks.tables import markdown
+from translator.cli.translate_flags import OneLineParser
+from translator.errors import UserError
 
-from translator.benchmarking.report import markdown, peers_table  # noqa: E402
-from translator.cli.streams import LineWriter, say  # noqa: E402
-from translator.cli.translate_flags import OneLineParser  # noqa: E402
-from translator.errors import UserError  # noqa: E402
-
-PROGRAM = "compare.py"
+SCRIPT = "benchmarks/peers/compare.py"
 PEERS = HERE / ".venv"
 #: How exactly ours translates; what others write is compared with the first.
 OURS = ("float32", "bf16", "int8")
-#: Of source pieces, as translating limits its outputs.
-LENGTH_RATIO = 2.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the comparison -> exit status, as of `translate`."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    command = shlex.join(["python", f"benchmarks/peers/{PROGRAM}", *arguments])
-    writer = LineWriter("-")
-    try:
-        found = build_parser().parse_args(arguments)
-        for measured in found.run(found):
-            rows = [{**row, "command": command} for row in measured]
-            writer.write([json.dumps(row, ensure_ascii=False) for row in rows])
-            print("\n".join(markdown(peers_table(rows))), file=sys.stderr)
-    except UserError as error:
-        say(f"error: {error}", PROGRAM)
-        return 2
-    except KeyboardInterrupt:
-        say("interrupted", PROGRAM)
-        return 130
-    return 0
+    return write_rows(SCRIPT, build_parser, arguments)
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The flags of each command."""
     form = argparse.RawDescriptionHelpFormatter
-    parser = OneLineParser(prog=PROGRAM, description=__doc__, formatter_class=form, allow_abbrev=False)
+    parser = OneLineParser(prog=Path(SCRIPT).name, description=__doc__, formatter_class=form, allow_abbrev=False)
     commands = parser.add_subparsers(title="commands", metavar="command", required=True)
     setup = commands.add_parser("setup", help="make the peers' environment", allow_abbrev=False)
-    setup.set_defaults(run=set_up)
+    setup.set_defaults(measure=set_up)
     train = commands.add_parser("train", help="the same batches", allow_abbrev=False)
-    train.set_defaults(run=compare_training)
-    train.add_argument("--data", nargs="+", default=["multi30k"], metavar="D", help="as of scripts/benchmark.py train")
-    train.add_argument("--root", metavar="DIR", help="local files of multi30k")
-    train.add_argument("--languages", nargs=2, metavar="L", default=["en", "de"], help="source and target (en de)")
-    train.add_argument("--model", nargs="+", choices=MODELS, default=["tiny", "small"], help="(tiny small)")
-    train.add_argument("--vocab", type=int, default=8000, metavar="V", help="pieces learned from the data (8000)")
-    train.add_argument("--batch-tokens", type=int, default=4096, metavar="N", help="of a batch, padded (4096)")
+    train.set_defaults(measure=compare_training)
+    add_corpus(train, "multi30k", ["tiny", "small"])
+    add_count(train, "--batch-tokens", 4096, "of a batch, padded")
     train.add_argument("--programs", nargs="+", metavar="P", help="only these beside ours (all)")
-    train.add_argument("--steps", type=int, default=10, metavar="N", help="updates a round (10)")
+    add_count(train, "--steps", 10, "updates a round")
     decode = commands.add_parser("decode", help="the same weights and sentences", allow_abbrev=False)
-    decode.set_defaults(run=compare_decoding)
-    decode.add_argument("--checkpoint", type=Path, required=True, metavar="DIR", help="our bundle")
-    decode.add_argument("--input", required=True, metavar="F", help="sentences, plain or .gz")
-    decode.add_argument("--sentences", type=int, metavar="N", help="the first N of them (all)")
-    decode.add_argument("--beam", nargs="+", type=int, default=[1, 5], metavar="N", help="(1 5)")
-    decode.add_argument("--batch", nargs="+", type=int, default=[1, 64], metavar="N", help="sentences at a time (1 64)")
+    decode.set_defaults(measure=compare_decoding)
+    add_text(decode, [1, 64])
     decode.add_argument("--reference", metavar="F", help="translations of the sentences: adds the BLEU of each program")
     decode.add_argument("--precisions", nargs="+", choices=OURS, metavar="P", default=list(OURS),
                         help=f"of ours ({' '.join(OURS)})")  # fmt: skip
@@ -89,16 +61,14 @@ def build_parser() -> argparse.ArgumentParser:
     decode.add_argument("--patience", nargs="*", type=float, default=[2.0, 3.0], metavar="P",
                         help="of CTranslate2's longer searches: P times the beam has to be finished (2 3)")  # fmt: skip
     for command in (train, decode):
-        command.add_argument("--turns", type=int, default=3, metavar="N", help="each program in turn, N times (3)")
-        command.add_argument(
-            "--rounds", type=int, default=1, metavar="N", help="passes a turn, of which the median (1)"
-        )
-        command.add_argument("--threads", type=int, default=1, metavar="N", help="CPU threads (1)")
+        add_count(command, "--turns", 3, "each program in turn, N times")
+        add_count(command, "--rounds", 1, "passes a turn, of which the median")
+        add_count(command, "--threads", 1, "CPU threads")
         command.add_argument("--python", default=str(PEERS / "bin/python"), metavar="P", help="the peers' interpreter")
     return parser
 
 
-def set_up(_: argparse.Namespace) -> Iterator[list[dict[str, Any]]]:
+def set_up(_: argparse.Namespace) -> Rows:
     """Make the environment; no rows."""
     if not (PEERS / "bin/python").exists():
         venv.create(PEERS, with_pip=True)
@@ -108,10 +78,10 @@ def set_up(_: argparse.Namespace) -> Iterator[list[dict[str, Any]]]:
     return iter(())
 
 
-def compare_training(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]]:
-    """Rows of one model size at a time; a rate is of real tokens of both sides."""
-    from translator.benchmarking.batch_file import read_batches, workload
-    from translator.benchmarking.real_batches import BatchJob, prepare_batches
+def compare_training(found: argparse.Namespace) -> Rows:
+    """A row a model size and program; a rate is of real tokens of both sides."""
+    from benchmarks.batch_file import read_batches, workload
+    from benchmarks.real_batches import BatchJob, prepare_batches
 
     programs = [
         Program("ours", "ours_train.py", sys.executable, {"precision": "auto"}),
@@ -134,44 +104,52 @@ def compare_training(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]
             answers = take_turns(programs, {**job, "model": read_conf(f"model/{name}")}, found.turns, Path(scratch))
             amount = work["source_tokens"] + work["target_tokens"]
             setting = f"{name}, {found.batch_tokens} tokens a batch, {work['padding']:.1%} padding"
-            yield [{"kind": "peers-train", **row} for row in rows_of(answers, amount, "tokens", setting, found)]
+            yield from shown("peers-train", rows_of(answers, amount, "tokens", setting, found))
 
 
-def compare_decoding(found: argparse.Namespace) -> Iterator[list[dict[str, Any]]]:
-    """Rows of one beam and batch size at a time; a rate is of sentences."""
+def compare_decoding(found: argparse.Namespace) -> Rows:
+    """A row a beam, batch size and program; a rate is of sentences."""
+    from benchmarks.batch_file import IDS
     from translator.bundle import load_bundle
-    from translator.data.lines import is_blank, read_text
 
-    bundle = load_bundle(found.checkpoint)
-    lines = list(read_text(found.input))
-    references = lines if found.reference is None else list(read_text(found.reference))
-    if len(references) != len(lines):
-        raise UserError(f"{found.input} has {len(lines)} lines, {found.reference} {len(references)}: not one for one")
-    pairs = [
-        (bundle.tokenizer.encode(line), reference)
-        for line, reference in zip(lines, references, strict=True)
-        if not is_blank(line)
-    ][: found.sentences]
-    pairs.sort(key=lambda pair: -len(pair[0]))
-    sources = [source for source, _ in pairs]
-    ids = {name: getattr(bundle.tokenizer, name) for name in ("pad_id", "unk_id", "bos_id", "eos_id")}
+    tokenizer = load_bundle(found.checkpoint).tokenizer
+    pairs = sorted(
+        ((tokenizer.encode(line), reference) for line, reference in read_pairs(found)), key=lambda pair: -len(pair[0])
+    )
+    sources, references = [source for source, _ in pairs], [reference for _, reference in pairs]
+    names = tokenizer.pieces(range(tokenizer.vocab_size))
+    common = {"ids": {name: getattr(tokenizer, name) for name in IDS}, "pieces": names,
+              "threads": found.threads, "rounds": found.rounds}  # fmt: skip
     with TemporaryDirectory() as scratch:
         programs = decoders(found, Path(scratch))
-        pieces = bundle.tokenizer.pieces(range(bundle.tokenizer.vocab_size))
-        job = {"ids": ids, "pieces": pieces, "threads": found.threads, "rounds": found.rounds}
-        for beam in found.beam:
-            for batch in found.batch:
-                groups = [sources[start : start + batch] for start in range(0, len(sources), batch)]
-                limits = [[limit(group[0])] * len(group) for group in groups]  # others have one limit a batch
-                of_groups = {"groups": groups, "limits": limits}
-                asked = [p for p in programs if beam > 1 or not p.of_beams]
-                answers = take_turns(asked, {**job, **of_groups, "beam": beam}, found.turns, Path(scratch))
-                rows = rows_of(answers, len(sources), "sentences", f"beam {beam}, batch {batch}", found)
-                if found.reference is not None:
-                    for row, given in zip(rows, filter(None, answers.values()), strict=True):
-                        texts = [bundle.tokenizer.decode(ids) for ids in given[0]["outputs"]]
-                        row.update(bleu(texts, [reference for _, reference in pairs]))
-                yield [{"kind": "peers-decode", **row} for row in rows]
+        for beam, batch in product(found.beam, found.batch):
+            groups = [sources[start : start + batch] for start in range(0, len(sources), batch)]
+            limits = [[limit(group[0])] * len(group) for group in groups]  # others have one limit a batch
+            job = {**common, "groups": groups, "limits": limits, "beam": beam}
+            asked = [p for p in programs if beam > 1 or not p.of_beams]
+            answers = take_turns(asked, job, found.turns, Path(scratch))
+            rows = rows_of(answers, len(sources), "sentences", f"beam {beam}, batch {batch}", found)
+            if found.reference is not None:
+                for row, given in zip(rows, filter(None, answers.values()), strict=True):
+                    row.update(bleu([tokenizer.decode(ids) for ids in given[0]["outputs"]], references))
+            yield from shown("peers-decode", rows)
+
+
+def shown(kind: str, rows: list[dict[str, Any]]) -> Rows:
+    """The rows, each with its kind, and once they are taken a table of them on stderr."""
+    yield from ({"kind": kind, **row} for row in rows)
+    print("\n".join(markdown(kind, rows)), file=sys.stderr)
+
+
+def read_pairs(found: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """The sentences to translate, each with its reference (itself, where there is none)."""
+    from translator.data.lines import is_blank, read_text
+
+    lines = read_text(found.input)
+    references = lines if found.reference is None else read_text(found.reference)
+    if len(references) != len(lines):
+        raise UserError(f"{found.input} has {len(lines)} lines, {found.reference} {len(references)}: not one for one")
+    return islice((pair for pair in zip(lines, references, strict=True) if not is_blank(pair[0])), found.sentences)
 
 
 def bleu(hypotheses: list[str], references: list[str]) -> dict[str, Any]:
@@ -186,48 +164,42 @@ def decoders(found: argparse.Namespace, scratch: Path) -> list[Program]:
     """Ours, and the others over what the bundle exports to."""
     kinds = ("huggingface", "ctranslate2")
     exported = {kind: str(export(found.python, found.checkpoint, kind, scratch / kind)) for kind in kinds}
-    hugging = {"model": exported["huggingface"], "early_stopping": False}
-    to_the_end = {**hugging, "early_stopping": "never"}
-    other = {"model": exported["ctranslate2"], "patience": 1.0}
+
+    def hugging(name: str, early_stopping: Any, *, of_beams: bool) -> Program:
+        own = {"model": exported["huggingface"], "early_stopping": early_stopping}
+        return Program(name, "huggingface_decode.py", found.python, own, of_beams)
+
+    def ctranslate2(kind: str, patience: float | None = None) -> Program:
+        own = {"model": exported["ctranslate2"], "compute_type": kind, "patience": patience or 1.0}
+        name = f"CTranslate2 {kind}" if patience is None else f"CTranslate2 {kind}, patience {patience:g}"
+        return Program(name, "ctranslate2_decode.py", found.python, own, of_beams=patience is not None)
+
     return [
         *(
-            Program(
-                f"ours {kind}", "ours_decode.py", sys.executable, {"model": str(found.checkpoint), "precision": kind}
-            )
-            for kind in sorted(found.precisions, key=OURS.index)
+            Program(f"ours {kind}", "ours_decode.py", sys.executable, {"model": found.checkpoint, "precision": kind})
+            for kind in OURS
+            if kind in found.precisions
         ),
-        Program("Hugging Face", "huggingface_decode.py", found.python, hugging),
-        Program("Hugging Face, to the end", "huggingface_decode.py", found.python, to_the_end, of_beams=True),
-        *(
-            Program(f"CTranslate2 {kind}", "ctranslate2_decode.py", found.python, {**other, "compute_type": kind})
-            for kind in found.types
-        ),
-        *(
-            Program(
-                f"CTranslate2 float32, patience {patience:g}",
-                "ctranslate2_decode.py",
-                found.python,
-                {**other, "compute_type": "float32", "patience": patience},
-                of_beams=True,
-            )
-            for patience in (found.patience if "float32" in found.types else [])
-        ),
+        hugging("Hugging Face", False, of_beams=False),
+        hugging("Hugging Face, to the end", "never", of_beams=True),
+        *map(ctranslate2, found.types),
+        *(ctranslate2("float32", patience) for patience in (found.patience if "float32" in found.types else [])),
     ]
 
 
-def export(python: str, checkpoint: Path, kind: str, output: Path) -> Path:
+def export(python: str, checkpoint: str, kind: str, output: Path) -> Path:
     """The bundle in another program's form, by an interpreter that has that program's library."""
     script = str(ROOT / "scripts/export.py")
-    if run([python, script, str(checkpoint), "--to", kind, "--output", str(output)]).returncode:
+    if run([python, script, checkpoint, "--to", kind, "--output", str(output)]).returncode:
         raise UserError(f"{checkpoint} could not be exported to {kind}: see above")
     return output
 
 
 def limit(source: Sequence[int]) -> int:
     """The longest output for a source, as translating limits it."""
-    from translator.inference.options import EXTRA_PIECES
+    from translator.inference.options import EXTRA_PIECES, TranslateOptions
 
-    return int(LENGTH_RATIO * len(source)) + EXTRA_PIECES
+    return int(TranslateOptions.max_length_ratio * len(source)) + EXTRA_PIECES
 
 
 if __name__ == "__main__":

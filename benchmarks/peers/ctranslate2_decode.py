@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import ctranslate2
-from common import NOT_HERE, Ids, Job, time_decoding
+
+from benchmarks.peers.common import NOT_HERE, Ids, Job, time_decoding
 
 
 def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 import torch
-from common import Ids, Job, time_decoding
 from transformers import AutoModelForSeq2SeqLM
+
+from benchmarks.peers.common import Ids, Job, time_decoding
 
 
 def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:

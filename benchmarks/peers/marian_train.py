@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from common import Job, plain_update, time_training
 from transformers import MarianConfig, MarianMTModel
+
+from benchmarks.peers.common import Job, plain_update, time_training
 
 
 def build(job: Job, ids: dict[str, int]) -> Callable[[Any], float]:

@@ -1,8 +1,9 @@
 """This project: the search as translating runs it, from the bundle itself, in the precision that the job names."""
 
 from collections.abc import Callable
+from typing import Any
 
-from common import Ids, Job, time_decoding
+from benchmarks.peers.common import Ids, Job, time_decoding
 
 
 def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:
@@ -14,7 +15,9 @@ def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:
     from translator.inference.translator import Translator
 
     translator = Translator.load_frozen(job["model"], "cpu", job["precision"], job["threads"])
-    config, searched, cpu = translator.model.config, translator.searched, torch.device("cpu")
+    search: Any = translator.search
+    searched = search.searched
+    config, cpu = translator.model.config, torch.device("cpu")
 
     @torch.no_grad()
     def translate(sources: list[Ids], limits: list[int]) -> list[Ids]:

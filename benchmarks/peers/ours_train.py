@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from common import Job, time_training
+from benchmarks.peers.common import Job, time_training
 
 
 def build(job: Job, ids: dict[str, int]) -> Callable[[Any], float]:
     """The project's own model and update; precision auto is what trainer=auto picks on this machine."""
-    from translator.benchmarking.training import Updates
+    from benchmarks.training import Updates
     from translator.device import choose_training_precision
     from translator.model.config import ModelConfig
     from translator.model.transformer import Transformer

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from common import Job, plain_update, time_training
 from torch import Tensor, nn
+
+from benchmarks.peers.common import Job, plain_update, time_training
 
 LONGEST = 1024
 
@@ -42,7 +43,7 @@ class PlainTransformer(nn.Module):
     def forward(self, batch: Any) -> Tensor:
         """A batch -> logits (B, T, V)."""
         causal = nn.Transformer.generate_square_subsequent_mask(batch.tgt_in.shape[1])
-        hidden = self.transformer(
+        hidden: Tensor = self.transformer(
             self.embed(batch.src_ids), self.embed(batch.tgt_in), tgt_mask=causal, tgt_is_causal=True,
             src_key_padding_mask=~batch.src_valid, memory_key_padding_mask=~batch.src_valid,
         )  # fmt: skip

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from common import NOT_HERE
-
-from translator.benchmarking.figures import spread
+from benchmarks.figures import spread
+from benchmarks.peers.common import NOT_HERE, Ids
 from translator.errors import UserError
 
 HERE = Path(__file__).resolve().parent
@@ -95,7 +94,7 @@ def rows_of(
     return rows
 
 
-def share_equal(ours: list[Any] | None, theirs: list[Any] | None) -> float | None:
+def share_equal(ours: list[Ids] | None, theirs: list[Ids] | None) -> float | None:
     """The share of sentences that came out alike, 0 to 1; None where there are none."""
     if not ours or theirs is None:
         return None

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import torch
 
+from benchmarks import attention, isolation
 from tests import toy
-from tests.benchmarking import rows
+from tests.benchmarks import rows
 from tests.scripts import load
 from tests.training.runs import write_corpus
-from translator.benchmarking import isolation
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts/benchmark.py"
@@ -107,24 +107,21 @@ def test_kinds_are_measured_in_one_run(script: ModuleType, capfd: pytest.Capture
 def test_attention_hands_its_flags_on_and_names_its_rows(
     script: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    given: dict[str, Any] = {}
+    given: list[Any] = []
 
-    def rows_of(lengths: list[int], kinds: list[str], kernels: list[str], **numbers: int) -> Any:
-        given.update(lengths=lengths, kinds=kinds, kernels=kernels, **numbers)
-        yield {"kind": "window", "kernel": "fused", "passes": "forward", "length": 7, "seconds_exponent": float("nan")}
+    def rows_of(*arguments: Any) -> Any:
+        given.extend(arguments)
+        yield {"rule": "window", "kernel": "fused", "passes": "forward", "length": 7, "seconds_exponent": float("nan")}
 
-    module = ModuleType("translator.benchmarking.attention")
-    module.attention_rows = rows_of  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(attention, "attention_rows", rows_of)
     flags = ["--lengths", "7", "--kinds", "window", "--kernels", "fused", "--window", "3", "--stride", "5", "--top-k",
              "2", "--d-model", "12", "--n-heads", "4", "--rounds", "6", "--threads", "1"]  # fmt: skip
     assert script.main(["attention", *flags]) == 0
-    assert given == {
-        "lengths": [7], "kinds": ["window"], "kernels": ["fused"], "window": 3, "stride": 5, "top_k": 2, "d_model": 12,
-        "n_heads": 4, "rounds": 6,
-    }  # fmt: skip
+    base = attention.AttentionJob(window=3, stride=5, top_k=2, d_model=12, n_heads=4, rounds=6, threads=1)
+    assert given == [base, [7], ["window"], ["fused"]]
     (row,) = lines_of(capfd.readouterr().out)
     assert (row["kind"], row["rule"], row["length"], row["seconds_exponent"]) == ("attention", "window", 7, None)
+    assert (row["rounds"], row["threads"]) == (6, 1)  # also of rows of exponents, which have none of their own
 
 
 def test_a_report_is_a_page_and_a_picture(

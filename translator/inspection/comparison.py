@@ -145,21 +145,3 @@ def _p_values(baseline: Sequence[Trained], others: Sequence[Trained], references
                 test = PairedTest(systems, {"BLEU": BLEU()}, [list(references)], test_type="bs")
                 found.append(float(test()[1]["BLEU"][1].p_value))
     return found
-
-
-def markdown(variants: Sequence[Variant]) -> list[str]:
-    """A table, a variant a row."""
-    head = (
-        "variant", "seeds", "BLEU", "p against the first", "parameters", "KV bytes a target / source token",
-        "trained, tokens/s", "decoded, tokens/s",
-    )  # fmt: skip
-    rows = [head, ("---",) + ("---:",) * (len(head) - 1)]
-    for variant in variants:
-        f = variant.figures()
-        rows.append((
-            f["variant"], str(len(f["seeds"])), f"{f['bleu']:.2f} ± {f['bleu_deviation']:.2f}",
-            ", ".join(f"{p:.3f}" for p in f["p_values"]) or "-", f"{f['parameters']:,}",
-            f"{f['kv_bytes_target_token']:,} / {f['kv_bytes_source_token']:,}",
-            f"{f['train_tokens_per_second']:,.0f}", f"{f['decode_tokens_per_second']:,.0f}",
-        ))  # fmt: skip
-    return [f"| {' | '.join(row)} |" for row in rows]

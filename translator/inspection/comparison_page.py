@@ -8,7 +8,8 @@ from typing import Any
 from translator.bundle import METRICS, SETTINGS, read_config
 from translator.data.parallel import ParallelText
 from translator.files import read_json
-from translator.inspection.comparison import Variant, markdown
+from translator.inspection.comparison import Variant
+from translator.inspection.markdown import table
 
 PICTURE = "comparison.png"
 #: Parts of a training's settings that shape what comes out. The choice of attention stands in the model.
@@ -35,7 +36,7 @@ def page(variants: Sequence[Variant], text: ParallelText, split: str, made: str)
         "",
         f"Made by {made}.",
         "",
-        *markdown(variants),
+        *_compared(variants),
         "",
         f"![BLEU, and the memory of keys and values, by variant]({PICTURE})",
         *_HOW_TO_READ.format(**told).splitlines(),
@@ -46,19 +47,38 @@ def page(variants: Sequence[Variant], text: ParallelText, split: str, made: str)
     ]
 
 
+def _compared(variants: Sequence[Variant]) -> list[str]:
+    """A table, a variant a row."""
+    head = (
+        "variant", "seeds", "BLEU", "p against the first", "parameters", "KV bytes a target / source token",
+        "trained, tokens/s", "decoded, tokens/s",
+    )  # fmt: skip
+    rows = [
+        (
+            f["variant"], str(len(f["seeds"])), f"{f['bleu']:.2f} ± {f['bleu_deviation']:.2f}",
+            ", ".join(f"{p:.3f}" for p in f["p_values"]) or "-", f"{f['parameters']:,}",
+            f"{f['kv_bytes_target_token']:,} / {f['kv_bytes_source_token']:,}",
+            f"{f['train_tokens_per_second']:,.0f}", f"{f['decode_tokens_per_second']:,.0f}",
+        )
+        for f in (variant.figures() for variant in variants)
+    ]  # fmt: skip
+    return table(head, rows, "| --- |" + " ---: |" * (len(head) - 1))
+
+
 def _trainings(variants: Sequence[Variant]) -> Iterator[str]:
     """The commands, what they took, and the settings, each as far as the bundles tell."""
     metrics = {variant.name: [read_json(run.directory / METRICS) for run in variant.runs] for variant in variants}
     commands = dict.fromkeys(one["command"] for runs in metrics.values() for one in runs if "command" in one)
     yield from (*_block([*commands]), "") if commands else ()
     shared, own = _settings(variants)
-    yield "| variant | epochs | updates | minutes a seed | precision | threads | torch | its own settings |"
-    yield "|---|---:|---:|---:|---|---:|---|---|"
+    head = ("variant", "epochs", "updates", "minutes a seed", "precision", "threads", "torch", "its own settings")
+    rows = []
     for name, runs in metrics.items():
         told = [str(runs[0].get(key, "-")) for key in ("epochs", "updates", "precision", "threads")]
         told.insert(2, f"{statistics.median(run.get('seconds', 0.0) for run in runs) / 60:.1f}")
         torch = runs[0].get("versions", {}).get("torch", "-")
-        yield f"| {' | '.join([name, *told, torch, _listed(own[name]) or '-'])} |"
+        rows.append([name, *told, torch, _listed(own[name]) or "-"])
+    yield from table(head, rows, "|---|---:|---:|---:|---|---:|---|---|")
     if shared:
         yield from ("", "Settings that all share:", "")
         lines = groupby(shared.items(), key=lambda item: item[0].partition(".")[0])

@@ -101,11 +101,11 @@ def _draw_grid(grid: Any, attention: PairAttention) -> None:
                 axes.spines[:].set(color=_READ, linewidth=2.5)
 
 
-def save(figure: Any, path: Path) -> None:
-    """Write a figure as PNG. Raises UserError where the file cannot be written."""
+def save(figure: Any, path: Path, dpi: int = 120) -> None:
+    """Write a figure as PNG, with ``dpi`` dots an inch. Raises UserError where the file cannot be written."""
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing")  # already told, in one line
-            figure.savefig(path, format="png", dpi=120)
+            figure.savefig(path, format="png", dpi=dpi)
     except OSError as error:
         raise UserError(f"cannot write the picture {path}: {error.strerror}") from error

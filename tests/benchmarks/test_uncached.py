@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from benchmarks.uncached import UncachedTransformer
 from tests import toy
 from tests.conftest import toy_model
-from translator.benchmarking.uncached import UncachedTransformer
 from translator.data.tokenizer import Tokenizer
 from translator.decoding.beam import beam_search
 from translator.inference.translator import Translator

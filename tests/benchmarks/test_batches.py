@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from benchmarks.batch_file import read_batches, workload, write_batches
+from benchmarks.real_batches import BatchJob, prepare_batches
 from tests.training.runs import write_corpus
-from translator.benchmarking.batch_file import read_batches, workload, write_batches
-from translator.benchmarking.real_batches import BatchJob, prepare_batches
 from translator.data.batching import collate
 from translator.errors import UserError
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from translator.benchmarking.figures import rate, spread
-from translator.benchmarking.machine import gpu_memory, surroundings, timed
-from translator.benchmarking.memory import PeakMemory
-from translator.benchmarking.profiling import show_profile
-from translator.benchmarking.uncached import UncachedTransformer
+from benchmarks.figures import parameters, rate, spread
+from benchmarks.memory import PeakMemory
+from benchmarks.profiling import show_profile
+from benchmarks.timing import Job, timed
+from benchmarks.uncached import UncachedTransformer
 from translator.data.tokenizer import Tokenizer
-from translator.device import choose_device
+from translator.device import choose_device, surroundings
 from translator.inference.options import TranslateOptions
 from translator.inference.translation import Translation
 from translator.inference.translator import Translator
@@ -21,7 +21,7 @@ NO_LIMIT = 1 << 40
 
 
 @dataclass(frozen=True)
-class DecodeJob:
+class DecodeJob(Job):
     """One way to translate ``lines``, none of them blank: ``batch`` sentences at a time, with or without a cache."""
 
     checkpoint: str
@@ -29,11 +29,6 @@ class DecodeJob:
     beam: int
     batch: int
     cache: bool = True
-    precision: str = "float32"
-    device: str = "auto"
-    threads: int | None = None
-    rounds: int = 3
-    profile: bool = False
 
 
 def decode_row(job: DecodeJob) -> dict[str, Any]:
@@ -60,31 +55,24 @@ def decode_row(job: DecodeJob) -> dict[str, Any]:
 
     memory = PeakMemory()
     translate(groups[-1:])  # the shortest, to warm up
-    results: list[dict[int, Translation]] = []
-    seconds = timed(lambda: results.append(translate(groups)), job.rounds, device)
+    seconds, found = timed(lambda: translate(groups), job.rounds, device)
     if job.profile:
         show_profile(lambda: translate(groups[:1]), device)
-    outputs = [results[-1][i] for i in range(len(job.lines))]
+    outputs = [found[i] for i in range(len(job.lines))]
     produced = sum(len(t.tokens) + t.finished for t in outputs)
     return {
         "kind": "decode",
-        "checkpoint": job.checkpoint,
-        "parameters": sum(p.numel() for p in translator.model.parameters()),
-        "beam": job.beam,
-        "batch": job.batch,
-        "cache": job.cache,
-        "precision": job.precision,
+        **job.told("checkpoint", "beam", "batch", "cache", "precision", "rounds"),
+        "parameters": parameters(translator.model),
         "sentences": len(job.lines),
         "source_tokens": sum(lengths),
         "output_tokens": produced,
         "padding": source_padding([[lengths[i] for i in group] for group in groups]),
-        "rounds": job.rounds,
         **spread("seconds", seconds),
         **rate("sentences_per_second", len(job.lines), seconds),
         **rate("tokens_per_second", produced, seconds),
         "outputs": digest([t.text for t in outputs]),
-        **memory.row(),
-        **gpu_memory(device),
+        **memory.row(device),
         **surroundings(device),
     }
 

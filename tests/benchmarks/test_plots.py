@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarking import rows
-from translator.benchmarking.plots import draw_growth, name_of
+from benchmarks.plots import draw_growth, name_of
+from tests.benchmarks import rows
 from translator.errors import UserError
 
 

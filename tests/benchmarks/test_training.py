@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from translator.benchmarking.batch_file import workload, write_batches
-from translator.benchmarking.training import LABEL_SMOOTHING, LEARNING_RATE, TrainJob, Updates, train_row
+from benchmarks.batch_file import workload, write_batches
+from benchmarks.training import LABEL_SMOOTHING, LEARNING_RATE, TrainJob, Updates, train_row
 from translator.data.batching import Batch, collate
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
@@ -73,7 +73,9 @@ def test_a_row_counts_real_tokens(tmp_path: Path, capfd: pytest.CaptureFixture[s
     write_batches(tmp_path / "b.pt", batches(), IDS)
     threads = torch.get_num_threads()
     try:
-        job = TrainJob(str(tmp_path / "b.pt"), "toy", copy.copy(SIZES), "32-true", "cpu", 1, rounds=3, profile=True)
+        job = TrainJob(
+            str(tmp_path / "b.pt"), "toy", copy.copy(SIZES), precision="32-true", device="cpu", threads=1, profile=True
+        )
         row = train_row(job)
     finally:
         torch.set_num_threads(threads)

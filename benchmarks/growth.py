@@ -12,20 +12,20 @@ from typing import Any, Generic
 import torch
 from torch import Tensor
 
-from translator.benchmarking.figures import rate, spread
-from translator.benchmarking.machine import gpu_memory, surroundings, synchronize
-from translator.benchmarking.memory import PeakMemory
-from translator.benchmarking.uncached import Prefixes, UncachedTransformer
+from benchmarks.figures import parameters, rate, spread
+from benchmarks.memory import PeakMemory
+from benchmarks.timing import Job, synchronize
+from benchmarks.uncached import Prefixes, UncachedTransformer
 from translator.decoding.beam import beam_search
 from translator.decoding.state import S, Step
-from translator.device import choose_device
+from translator.device import choose_device, surroundings
 from translator.model.config import ModelConfig
 from translator.model.state import DecoderState
 from translator.model.transformer import Transformer
 
 
 @dataclass(frozen=True)
-class GrowthJob:
+class GrowthJob(Job):
     """One way to decode, looked at where outputs reach each of ``lengths``.
 
     ``model`` holds the sizes as in conf/model; ``kv_heads`` None is one for each head; a ``window`` is of
@@ -42,10 +42,6 @@ class GrowthJob:
     batch: int = 8
     beam: int = 1
     source_length: int = 24
-    precision: str = "float32"
-    device: str = "auto"
-    threads: int | None = None
-    rounds: int = 3
 
 
 def variants(
@@ -92,16 +88,11 @@ def growth_rows(job: GrowthJob) -> list[dict[str, Any]]:
     fixed = {
         "kind": "growth",
         "model": job.name,
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "cache": job.cache,
-        "batch": job.batch,
-        "beam": job.beam,
+        "parameters": parameters(model),
+        **job.told("cache", "batch", "beam", "precision", "source_length", "rounds"),
         "kv_heads": job.kv_heads or model.config.n_heads,
-        "precision": job.precision,
-        "source_length": job.source_length,
-        "rounds": job.rounds,
     }
-    around = {**memory.row(), **gpu_memory(device), **surroundings(device)}
+    around = {**memory.row(device), **surroundings(device)}
     rows = []
     for length in sorted(job.lengths):
         seconds = [watch.seconds_at(length) for watch in watches]

@@ -4,9 +4,8 @@ Each row is measured in a process of its own, so that no earlier measurement lea
 """
 
 import ctypes
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from statistics import median
 from typing import Any
@@ -14,13 +13,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from benchmarks.figures import exponent
+from benchmarks.isolation import isolated
+from benchmarks.memory import peak_bytes, restart_peak
+from benchmarks.timing import timed
 from translator.attention.kernels import Kernel, attend_explicit, attend_fused
 from translator.attention.patterns import Pattern, choose_pattern
 from translator.attention.rules import View
-from translator.benchmarking.figures import exponent
-from translator.benchmarking.isolation import isolated
-from translator.benchmarking.memory import peak_bytes, restart_peak
-from translator.errors import UserError
+from translator.errors import one_of
 
 KINDS = ("dense", "window", "strided", "topk")
 PASSES = ("forward", "forward+backward")
@@ -38,35 +38,26 @@ KERNELS: dict[str, Kernel] = {"fused": attend_fused, "explicit": _explicit}
 class AttentionJob:
     """One causal self-attention over one sequence of random numbers, projections left out."""
 
-    kind: str
-    kernel: str
-    passes: str
-    length: int
-    window: int
-    stride: int
-    top_k: int
-    d_model: int
-    n_heads: int
-    rounds: int
-    threads: int
+    rule: str = "dense"
+    kernel: str = "fused"
+    passes: str = "forward"
+    length: int = 128
+    window: int = 128
+    stride: int = 64
+    top_k: int = 32
+    d_model: int = 256
+    n_heads: int = 8
+    rounds: int = 3
+    threads: int = 1
 
     def pattern(self) -> Pattern:
         """What is measured."""
         own = {"window": ("window", self.window), "strided": ("stride", self.stride), "topk": ("top_k", self.top_k)}
-        return choose_pattern(causal_only=True, **dict([own[self.kind]] if self.kind in own else []))
+        return choose_pattern(causal_only=True, **dict([own[self.rule]] if self.rule in own else []))
 
 
 def attention_rows(
-    lengths: Sequence[int],
-    kinds: Sequence[str] = KINDS,
-    kernels: Sequence[str] = tuple(KERNELS),
-    *,
-    window: int = 128,
-    stride: int = 64,
-    top_k: int = 32,
-    d_model: int = 256,
-    n_heads: int = 8,
-    rounds: int = 3,
+    base: AttentionJob, lengths: Sequence[int], kinds: Sequence[str], kernels: Sequence[str] = tuple(KERNELS)
 ) -> Iterator[dict[str, Any]]:
     """A row a length for each kind, kernel and pass, then a row with the fitted exponents of time and memory.
 
@@ -76,11 +67,11 @@ def attention_rows(
     Raises:
         UserError: an unknown kind or kernel, or a pattern's number that is not positive.
     """
-    _check("kind", kinds, KINDS)
-    _check("kernel", kernels, tuple(KERNELS))
-    sizes = (window, stride, top_k, d_model, n_heads, rounds, torch.get_num_threads())
+    for what, given, known in (("kind", kinds, KINDS), ("kernel", kernels, tuple(KERNELS))):
+        for name in given:
+            one_of(f"attention benchmark: {what}", name, known)
     for kind, kernel, passes in product(kinds, kernels, PASSES):
-        jobs = [AttentionJob(kind, kernel, passes, length, *sizes) for length in lengths]
+        jobs = [replace(base, rule=kind, kernel=kernel, passes=passes, length=length) for length in lengths]
         for job in jobs:
             job.pattern()  # refuses bad numbers before anything is measured
         rows = []
@@ -104,25 +95,14 @@ def measure(job: AttentionJob) -> dict[str, float]:
     peak = peak_bytes() - before
     _return_freed_memory(False)
     run()
-    seconds = []
-    for _ in range(job.rounds):
-        start = time.perf_counter()
-        run()
-        seconds.append(time.perf_counter() - start)
-    return {"seconds": median(seconds), "peak_bytes": peak}
-
-
-def _check(what: str, given: Sequence[str], known: Sequence[str]) -> None:
-    for name in given:
-        if name not in known:
-            raise UserError(f"attention benchmark: {what} must be one of {', '.join(known)}, not {name!r}")
+    return {"seconds": median(timed(run, job.rounds)[0]), "peak_bytes": peak}
 
 
 def _fit(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The exponents over the longer lengths, four at least: over short ones, fixed costs outweigh what grows."""
     longer = rows[max(0, min(len(rows) // 2, len(rows) - 4)) :]
     lengths = [row["length"] for row in longer]
-    fixed = {key: rows[0][key] for key in ("kind", "kernel", "passes")}
+    fixed = {key: rows[0][key] for key in ("rule", "kernel", "passes")}
     found = {f"{name}_exponent": exponent(lengths, [row[name] for row in longer]) for name in _MEASURES}
     return {**fixed, "lengths": lengths, **found}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from translator.benchmarking.isolation import isolated
-from translator.benchmarking.report import read_rows
+from benchmarks.isolation import isolated
+from benchmarks.page import read_rows
 from translator.errors import UserError
 
 
@@ -31,7 +31,7 @@ def test_the_peak_is_the_own_one_beside_what_was_before() -> None:
     """This process is large, and the kernel would have its child inherit the peak."""
     code = (
         "import json\n"
-        "from translator.benchmarking.memory import PeakMemory\n"
+        "from benchmarks.memory import PeakMemory\n"
         "memory = PeakMemory()\n"
         "block = bytearray(b'x') * (50 << 20)\n"
         "print(json.dumps(memory.row()))\n"

@@ -1,18 +1,17 @@
 """Programs in turn: who ran when, what was made of their answers."""
 
 import argparse
-import importlib.util
 import json
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from translator.benchmarking.report import section
+from benchmarks.page import section
+from benchmarks.peers import compare, turns
+from tests.benchmarks import rows
 from translator.errors import UserError
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks/peers/compare.py"
 FAKE = """\
 import json, sys
 job = json.load(open(sys.argv[1]))
@@ -24,24 +23,7 @@ print(json.dumps({"seconds": [job["seconds"]] * 3, "peak_mb": 1.0, "baseline_mb"
 """
 
 
-@pytest.fixture
-def compare(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.setattr(sys, "path", sys.path[:])
-    spec = importlib.util.spec_from_file_location("compare", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "compare", loaded)  # where dataclasses look their module up
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-@pytest.fixture
-def turns(compare: ModuleType) -> ModuleType:
-    return importlib.import_module("turns")  # found where compare.py looks for it
-
-
-def test_programs_take_turns_and_ratios_are_of_the_same_turn(turns: ModuleType, tmp_path: Path) -> None:
+def test_programs_take_turns_and_ratios_are_of_the_same_turn(tmp_path: Path) -> None:
     script, log = tmp_path / "fake.py", tmp_path / "log"
     script.write_text(FAKE)
     programs = [
@@ -58,7 +40,7 @@ def test_programs_take_turns_and_ratios_are_of_the_same_turn(turns: ModuleType, 
     assert "| theirs | beam 5, batch 64 | 8.00 sentences a second |" in section("peers-decode", [ours, theirs])[3]
 
 
-def test_a_program_that_fails_or_is_missing_is_named(turns: ModuleType, tmp_path: Path) -> None:
+def test_a_program_that_fails_or_is_missing_is_named(tmp_path: Path) -> None:
     script = tmp_path / "fails.py"
     script.write_text("raise SystemExit(3)")
     with pytest.raises(UserError, match="theirs failed"):
@@ -67,7 +49,7 @@ def test_a_program_that_fails_or_is_missing_is_named(turns: ModuleType, tmp_path
         turns.run_program(turns.Program("x", str(script), "nowhere/python"), {}, tmp_path / "job.json")
 
 
-def test_a_program_that_cannot_run_here_is_left_out(turns: ModuleType, tmp_path: Path) -> None:
+def test_a_program_that_cannot_run_here_is_left_out(tmp_path: Path) -> None:
     fake, absent = tmp_path / "fake.py", tmp_path / "absent.py"
     fake.write_text(FAKE)
     absent.write_text("raise SystemExit(77)")
@@ -81,6 +63,19 @@ def test_a_program_that_cannot_run_here_is_left_out(turns: ModuleType, tmp_path:
     assert (row["program"], row["rate"]) == ("ours", 20.0)
 
 
-def test_limits_are_those_of_translating(compare: ModuleType, turns: ModuleType) -> None:
+def test_limits_are_those_of_translating() -> None:
     assert compare.limit([7] * 6) == 22
     assert turns.share_equal(None, None) is None
+
+
+def test_a_table_is_told_beside_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    row = rows.peer("ours", 1.0)
+    assert list(compare.shown("peers-decode", [row])) == [row]
+    assert "| ours | beam 5, batch 64 | 70.0 sentences a second |" in capsys.readouterr().err
+
+
+def test_mistakes_are_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    assert compare.main(["train", "--data", "poket"]) == 2
+    assert capfd.readouterr().err.splitlines() == [
+        "compare.py: error: --data poket: no such corpus or file; did you mean 'pocket'?"
+    ]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
+from benchmarks.batch_file import write_batches
 from tests import toy
-from translator.benchmarking.batch_file import write_batches
 from translator.data.batching import collate
 from translator.inference.translator import Translator
 
@@ -26,7 +26,6 @@ def run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Callable[[str, dict[str, Any]], dict[str, Any]]]:
     threads = torch.get_num_threads()
-    monkeypatch.syspath_prepend(str(PEERS))
 
     def in_process(script: str, job: dict[str, Any]) -> dict[str, Any]:
         (tmp_path / "job.json").write_text(json.dumps(job))
@@ -36,7 +35,6 @@ def run(
         return answer
 
     yield in_process
-    sys.modules.pop("common", None)
     torch.set_num_threads(threads)
 
 

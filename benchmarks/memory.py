@@ -1,8 +1,12 @@
-"""How much memory a process has taken at most. Standard library only, so that any program can be measured alike."""
+"""How much memory a process has taken at most. Imports torch for a GPU alone, as `timing` does."""
 
 import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
 
 MEGABYTE = 1024 * 1024
 
@@ -36,8 +40,15 @@ class PeakMemory:
     def __init__(self) -> None:
         self.baseline = peak_bytes()
 
-    def row(self) -> dict[str, float]:
-        """Megabytes: ``baseline_mb`` at most before, ``peak_mb`` in all, ``added_mb`` the difference."""
+    def row(self, device: "torch.device | None" = None) -> dict[str, float]:
+        """Megabytes: ``baseline_mb`` at most before, ``peak_mb`` in all, ``added_mb`` the difference.
+
+        On a GPU also ``gpu_peak_mb``, the most that tensors have held there.
+        """
         peak = peak_bytes()
         figures = {"baseline_mb": self.baseline, "peak_mb": peak, "added_mb": peak - self.baseline}
+        if device is not None and device.type == "cuda":
+            import torch
+
+            figures["gpu_peak_mb"] = torch.cuda.max_memory_allocated(device)
         return {name: round(value / MEGABYTE, 1) for name, value in figures.items()}

@@ -1,14 +1,11 @@
-"""The picture of how an output token's cost grows. Imports matplotlib through its object interface, as others do not.
-
-Apart from the pictures of attention because those need a model and a sentence, and this needs a file of figures alone.
-"""
+"""The picture of how an output token's cost grows, from rows of figures alone."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from translator.benchmarking.report import Row, series
-from translator.errors import UserError
+from benchmarks.tables import Row, series
+from translator.inspection.plots import save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,10 +34,7 @@ def draw_growth(rows: Sequence[Row], path: str | Path) -> None:
     _finish(left, "milliseconds a token (whole batch)", lengths)
     _finish(right, "kilobytes that grow with the output", lengths)
     left.legend(fontsize=8)
-    try:
-        figure.savefig(path, format="png", dpi=110)
-    except OSError as error:
-        raise UserError(f"cannot write the picture {path}: {error.strerror}") from error
+    save(figure, Path(path), dpi=110)
 
 
 def name_of(row: Row) -> str:

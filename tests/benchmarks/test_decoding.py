@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from torch import Tensor
 
+from benchmarks.decoding import DecodeJob, by_length, decode_row, digest, source_padding
+from benchmarks.uncached import Prefixes, UncachedTransformer
 from tests import toy
-from translator.benchmarking.decoding import DecodeJob, by_length, decode_row, digest, source_padding
-from translator.benchmarking.uncached import Prefixes, UncachedTransformer
 from translator.inference.translator import Translator
 
 LINES = tuple(toy.sentences(7, seed=72))

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.benchmarking.test_growth import BASE
-from translator.benchmarking import kinds as module
-from translator.benchmarking.growth import decode
-from translator.benchmarking.kinds import kinds, kinds_rows
+from benchmarks import kinds as module
+from benchmarks.growth import decode
+from benchmarks.kinds import kinds, kinds_rows
+from tests.benchmarks.test_growth import BASE
 
 JOB = replace(BASE, model={**BASE.model, "d_model": 16, "n_heads": 8}, lengths=(6,), rounds=2)
 

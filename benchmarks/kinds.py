@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from translator.benchmarking.figures import rate, spread
-from translator.benchmarking.growth import GrowthJob, build, decode
-from translator.benchmarking.machine import surroundings
-from translator.device import choose_device
+from benchmarks.figures import parameters, rate, spread
+from benchmarks.growth import GrowthJob, build, decode
+from translator.device import choose_device, surroundings
 
 
 def kinds(base: GrowthJob, kv_heads: Sequence[int], windows: Sequence[int]) -> Iterator[GrowthJob]:
@@ -43,13 +42,9 @@ def kinds_rows(jobs: Sequence[GrowthJob]) -> list[dict[str, Any]]:
             "kind": "kinds",
             "model": job.name,
             "attention": _name(job),
-            "parameters": sum(p.numel() for p in model.parameters()),
-            "batch": job.batch,
-            "beam": job.beam,
-            "precision": job.precision,
-            "source_length": job.source_length,
+            "parameters": parameters(model),
+            **job.told("batch", "beam", "precision", "source_length", "rounds"),
             "length": length,
-            "rounds": job.rounds,
             **rate("tokens_per_second", job.batch * length, taken),
             **spread("ratio", [base / own for base, own in zip(seconds[0], taken, strict=True)]),
             "state_bytes": grown,

@@ -3,6 +3,10 @@
 import math
 import statistics
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch.nn import Module
 
 
 def spread(name: str, values: Sequence[float]) -> dict[str, float]:
@@ -25,3 +29,8 @@ def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
     if len({size for size, _ in points}) < 2:
         return math.nan
     return statistics.linear_regression(*zip(*points, strict=True)).slope
+
+
+def parameters(model: "Module") -> int:
+    """Trainable numbers; tied ones count once."""
+    return sum(parameter.numel() for parameter in model.parameters())

@@ -2,18 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
-from translator.benchmarking.batch_file import read_batches, workload
-from translator.benchmarking.figures import rate, spread
-from translator.benchmarking.machine import gpu_memory, surroundings, timed
-from translator.benchmarking.memory import PeakMemory
-from translator.benchmarking.profiling import show_profile
+from benchmarks.batch_file import read_batches, workload
+from benchmarks.figures import parameters, rate, spread
+from benchmarks.memory import PeakMemory
+from benchmarks.profiling import show_profile
+from benchmarks.timing import Job, timed
 from translator.data.batching import Batch
-from translator.device import choose_device, choose_training_precision, keep_compiled_products, keep_freed_memory
+from translator.device import (
+    choose_device,
+    choose_training_precision,
+    keep_compiled_products,
+    keep_freed_memory,
+    surroundings,
+)
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 from translator.training.config import OptimizerConfig, TrainerConfig
@@ -25,21 +31,18 @@ LEARNING_RATE = 1e-4
 
 
 @dataclass(frozen=True)
-class TrainJob:
+class TrainJob(Job):
     """What to time: ``rounds`` passes over the batches in a file, after ``warmup`` updates that do not count.
 
-    ``model`` holds the sizes as in conf/model; ids and the size of the vocabulary come with the batches.
+    ``model`` holds the sizes as in conf/model; ids and the size of the vocabulary come with the batches; ``precision``
+    is as in training: auto, 32-true, bf16-mixed.
     """
 
     batches: str
     name: str
     model: Mapping[str, Any]
-    precision: str = "auto"
-    device: str = "auto"
-    threads: int | None = None
-    rounds: int = 3
     warmup: int = 2
-    profile: bool = False
+    precision: str = field(default="auto", kw_only=True)
 
 
 class Updates:
@@ -87,15 +90,14 @@ def train_row(job: TrainJob) -> dict[str, Any]:
     updates = Updates(model, precision)
     memory = PeakMemory()
     updates.run(batches[: job.warmup])
-    losses_seen: list[float] = []
-    seconds = timed(lambda: losses_seen.append(updates.run(batches)), job.rounds, device)
+    seconds, loss = timed(lambda: updates.run(batches), job.rounds, device)
     if job.profile:
         show_profile(lambda: updates.run(batches[: job.warmup]), device)
     work = workload(batches)
     return {
         "kind": "train",
         "model": job.name,
-        "parameters": sum(p.numel() for p in model.parameters()),
+        "parameters": parameters(model),
         "vocab_size": model.config.vocab_size,
         "precision": precision,
         **work,
@@ -104,8 +106,7 @@ def train_row(job: TrainJob) -> dict[str, Any]:
         **rate("tokens_per_second", work["source_tokens"] + work["target_tokens"], seconds),
         **rate("target_tokens_per_second", work["target_tokens"], seconds),
         **rate("sentences_per_second", work["sentences"], seconds),
-        "loss": losses_seen[-1],
-        **memory.row(),
-        **gpu_memory(device),
+        "loss": loss,
+        **memory.row(device),
         **surroundings(device),
     }

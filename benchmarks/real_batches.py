@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from translator.benchmarking.batch_file import IDS, write_batches
+from benchmarks.batch_file import IDS, write_batches
 from translator.bundle import TOKENIZER, read_config
 from translator.data.batching import TokenBudgetSampler, collate
 from translator.data.corpus import load_split

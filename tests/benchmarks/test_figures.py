@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from translator.benchmarking.figures import exponent, rate, spread
+from benchmarks.figures import exponent, rate, spread
 
 
 def test_one_slow_round_shows_and_does_not_count() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from translator.benchmarking.growth import GrowthJob, Watch, build, decode, growth_rows, variants
+from benchmarks.growth import GrowthJob, Watch, build, decode, growth_rows, variants
 
 SIZES = {"d_model": 12, "n_heads": 3, "n_encoder_layers": 1, "n_decoder_layers": 2, "d_ff": 5}
 BASE = GrowthJob("toy", SIZES, lengths=(3, 8), vocab_size=23, batch=2, source_length=5, device="cpu", rounds=3)

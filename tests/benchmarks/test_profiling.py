@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from translator.benchmarking.profiling import ROWS, Operation, show_profile, table
+from benchmarks.profiling import ROWS, Operation, show_profile, table
 
 
 def test_the_slowest_stand_first_and_shares_sum_up() -> None:

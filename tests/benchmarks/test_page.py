@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarking import rows
-from translator.benchmarking.report import TITLES, number, page, read_rows, section, series
+from benchmarks.page import TITLES, page, read_rows, section
+from benchmarks.tables import number, series
+from tests.benchmarks import rows
 from translator.errors import UserError
 
 PAGE = """# Ours
