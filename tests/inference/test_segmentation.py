@@ -9,12 +9,12 @@ import pytest
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
 from translator.inference.encoding import Part, encode
-from translator.inference.segmentation import LONGEST_WORD, Segment, segment, split_points
+from translator.inference.segmentation import LONGEST_WORD, Limits, Segment, segment, split_points
 
 
 def split(text: str, limit: int) -> list[Segment]:
     """Segments where every letter, digit and mark is a piece."""
-    return segment(text, lambda part: len(re.sub(r"\s", "", part)), limit, "split", 1)
+    return segment(text, lambda part: len(re.sub(r"\s", "", part)), Limits(limit), "split", 1)
 
 
 @pytest.mark.parametrize(
@@ -43,15 +43,31 @@ def test_segments_know_the_word_they_begin_in() -> None:
 
 def test_two_neighbours_hold_more_than_the_limit_so_segments_are_bounded() -> None:
     words = ("a. " + "b " * 97 + "c. d. " * 31).split()
-    cuts = [0, *split_points([1] * len(words), [word.endswith(".") for word in words], 7)]
+    cuts = [0, *split_points([1] * len(words), [2 * word.endswith(".") for word in words], 7)]
 
     assert cuts[-1] == len(words)
     assert all(third - first > 7 for first, third in zip(cuts, cuts[2:], strict=False))
     assert all(0 < end - start <= 7 for start, end in itertools.pairwise(cuts))
 
 
+def test_a_line_of_more_sentences_than_the_model_knows_is_cut_at_each() -> None:
+    text = "An be. Co de.  Ef gi."
+    for most, expected in ((None, [text]), (3, [text]), (2, ["An be.", "Co de.", "Ef gi."])):
+        found = segment(text, len, Limits(99, most), "split", 1)
+        assert [part.text for part in found] == expected
+    assert [part.before for part in found] == ["", " ", "  "]
+
+
+def test_long_sentences_are_cut_at_clauses_that_leave_more_than_half() -> None:
+    text = "An be, co de fg, hi jk lm no."
+    assert [part.text for part in split(text, 11)] == ["An be, co de", "fg, hi jk lm", "no."]
+    assert [part.text for part in split(text, 14)] == ["An be, co de fg,", "hi jk lm no."]
+    with pytest.raises(UserError, match="line 1: 21 pieces where 8 are allowed"):
+        segment(text, lambda part: len(re.sub(r"\s", "", part)), Limits(8, 1), "error", 1)
+
+
 def parts(tokenizer: Tokenizer, text: str, limit: int, on_long: str = "split") -> list[Part]:
-    return encode(segment(text, lambda part: len(tokenizer.encode(part)), limit, on_long, 5), 4, tokenizer)
+    return encode(segment(text, lambda part: len(tokenizer.encode(part)), Limits(limit), on_long, 5), 4, tokenizer)
 
 
 def test_exactly_the_limit_is_not_too_long(toy_tokenizer: Tokenizer, caplog: pytest.LogCaptureFixture) -> None:

@@ -11,13 +11,15 @@ from translator.inference.segmentation import Segment
 class Part:
     """A segment as pieces: ``ids`` without special symbols, the word of each, and how many pieces of its line precede.
 
-    ``line`` is the index of its line among those that are translated together; words are numbered within the line.
+    ``line`` is the index of its line among those that are translated together; words are numbered within the line;
+    ``before`` is the white space that divides it from the part before it.
     """
 
     line: int
     ids: list[int]
     words: list[int]
     start: int = 0
+    before: str = ""
 
 
 def encode(segments: Sequence[Segment], line: int, tokenizer: Tokenizer) -> list[Part]:
@@ -28,6 +30,6 @@ def encode(segments: Sequence[Segment], line: int, tokenizer: Tokenizer) -> list
         ids, words = tokenizer.encode_with_words(segment.text)
         # Of characters never seen alone the model would make up a sentence.
         if ids and not (tokenizer.unk_id in ids and not tokenizer.decode(ids)):
-            parts.append(Part(line, ids, [segment.first_word + word for word in words], start))
+            parts.append(Part(line, ids, [segment.first_word + word for word in words], start, segment.before))
         start += len(ids)
     return parts

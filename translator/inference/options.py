@@ -34,8 +34,9 @@ class TranslateOptions:
     seed: int = 0
     max_length_ratio: float = 2.0
     max_length: int | None = None
-    max_input_length: int | None = None  # None: what the model can take, or 512
+    max_input_length: int | None = None  # None: what training saw, else what the model can take, or 512
     on_long: str = "split"
+    document: bool = False  # lines are paragraphs: translate sentence by sentence
     no_repeat_ngram: int = 0
     alignments: str | float | None = None  # None, "hard", "soft" or the least weight of a link
     align_layer: int | None = None

@@ -16,6 +16,7 @@ from translator.decoding.state import S, Searchable
 from translator.errors import UserError
 from translator.inference.encoding import Part
 from translator.inference.options import EXTRA_PIECES, TranslateOptions
+from translator.inference.segmentation import Limits
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 
@@ -68,18 +69,18 @@ def position_limit(config: ModelConfig) -> int | None:
     return config.max_positions if config.positions == "learned" else None
 
 
-def input_limit(config: ModelConfig, asked: int | None) -> int:
-    """The most pieces of a source that go through the model at once.
+def input_limits(config: ModelConfig, known: Limits | None, options: TranslateOptions) -> Limits:
+    """What goes through the model at once: as the user says, else as much as training saw, else as much as it can take.
 
     Raises:
         UserError: more are asked for than the model has positions.
     """
-    positions = position_limit(config)
-    if positions is None:
-        return asked or DEFAULT_INPUT_LENGTH
-    if asked is not None and asked > positions - 1:
+    positions, asked = position_limit(config), options.max_input_length
+    if positions is not None and asked is not None and asked > positions - 1:
         raise UserError(f"max_input_length ({asked}) is more than the model's positions allow ({positions - 1})")
-    return asked or positions - 1
+    most = DEFAULT_INPUT_LENGTH if positions is None else positions - 1
+    pieces = asked or min(most, most if known is None else known.pieces)
+    return Limits(pieces, 1 if options.document else None if known is None else known.sentences)
 
 
 def output_limit(config: ModelConfig, source_pieces: int, options: TranslateOptions) -> int:

@@ -16,7 +16,7 @@ import torch
 from translator.alignment.links import Alignment, Side, drop_last_column, extract, extract_words
 from translator.alignment.reading import Reading, choose_reading
 from translator.attention.multihead import CrossAttention
-from translator.bundle import load_bundle
+from translator.bundle import Bundle, load_bundle
 from translator.data.tokenizer import Tokenizer
 from translator.device import choose_device
 from translator.errors import UserError
@@ -27,8 +27,8 @@ from translator.inference.engine.placement import prepare, prepare_frozen
 from translator.inference.engine.recorded import recorded
 from translator.inference.joining import join
 from translator.inference.options import TranslateOptions
-from translator.inference.search import Search, Searcher, input_limit, position_limit
-from translator.inference.segmentation import segment
+from translator.inference.search import Search, Searcher, input_limits, position_limit
+from translator.inference.segmentation import Limits, segment
 from translator.inference.translation import Translation, blank
 from translator.model.transformer import Transformer
 
@@ -46,14 +46,21 @@ class Translator:
     """
 
     def __init__(
-        self, model: Transformer, tokenizer: Tokenizer, reading: Reading | None = None, search: Search | None = None
+        self,
+        model: Transformer,
+        tokenizer: Tokenizer,
+        reading: Reading | None = None,
+        limits: Limits | None = None,
+        search: Search | None = None,
     ) -> None:
-        """``reading`` is where alignments are read if the user does not say; ``search`` a quicker way through `model`.
+        """``reading`` and ``limits`` hold if the user does not say otherwise; ``search`` is a quicker way to search.
 
         Raises UserError for a model that is no translator.
         """
         model.config.check_translates()
-        self.model, self.tokenizer, self.reading = model, tokenizer, reading
+        self.model, self.tokenizer = model, tokenizer
+        #: Where alignments are read best, and how much training saw at once; None where nobody knows.
+        self.reading, self.limits = reading, limits
         self.search: Search = search or Searcher(model, model)
 
     @classmethod
@@ -71,8 +78,7 @@ class Translator:
         """
         where = choose_device(device, precision, threads)
         bundle = load_bundle(Path(directory))
-        model = prepare(bundle.model, precision, *where)
-        return cls(model, bundle.tokenizer, Reading.from_config(bundle.config.get("alignment")))
+        return cls(prepare(bundle.model, precision, *where), bundle.tokenizer, *_stored(bundle))
 
     @classmethod
     def load_frozen(
@@ -92,7 +98,7 @@ class Translator:
         quick = recorded(model)
         # Each has a state of its own type.
         search: Search = Searcher(model, quick) if isinstance(quick, Transformer) else Searcher(model, quick)  # noqa: RUF034
-        return cls(model, bundle.tokenizer, Reading.from_config(bundle.config.get("alignment")), search)
+        return cls(model, bundle.tokenizer, *_stored(bundle), search)
 
     def translate(self, lines: Sequence[str], **options: Any) -> list[Translation]:
         """Translate lines, in order, one for one; the options are those of `TranslateOptions`.
@@ -116,18 +122,23 @@ class Translator:
         It names lines in messages and seeds their sampling, so that results do not depend on how a stream is cut.
         """
         reading = None if options.alignments is None else self._reading(options)
-        limit = input_limit(self.model.config, options.max_input_length)
+        limits = input_limits(self.model.config, self.limits, options)
         parts = []
         for index, text in enumerate(lines):
-            segments = segment(text, self._count_pieces, limit, options.on_long, first_line + index + 1)
+            segments = segment(text, self._count_pieces, limits, options.on_long, first_line + index + 1)
             parts += encode(segments, index, self.tokenizer)
         with _evaluating(self.model):
             found = self.search(parts, options, first_line)
             candidates = decode(parts, found, self.model, self.tokenizer, options, reading)
-        of_line: list[list[list[Translation]]] = [[] for _ in lines]
-        for part, of_part in zip(parts, candidates, strict=True):
-            of_line[part.line].append(of_part)
-        return [join(c, options.subwords) if c else blank(reading is not None) for c in of_line]
+        of_line: list[list[int]] = [[] for _ in lines]
+        for index, part in enumerate(parts):
+            of_line[part.line].append(index)
+        return [
+            join([parts[i] for i in own], [candidates[i] for i in own], options.subwords)
+            if own
+            else blank(reading is not None)
+            for own in of_line
+        ]
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[float]:
         """Log-probability of each target given its source: a sum over its pieces and the end of sentence.
@@ -199,6 +210,13 @@ class Translator:
                 if limit is not None and len(ids) + 1 > limit:
                     raise UserError(f"{name} line {number} has {len(ids)} pieces; the model takes {limit - 1}")
         return sides[0], sides[1]
+
+
+def _stored(bundle: Bundle) -> tuple[Reading | None, Limits | None]:
+    """What a bundle tells beside the model."""
+    lengths = bundle.config.get("lengths")
+    limits = None if lengths is None else Limits(lengths["source_pieces"], lengths["source_sentences"])
+    return Reading.from_config(bundle.config.get("alignment")), limits
 
 
 def warn_of_cuts(cut: int, lines: int) -> None:
