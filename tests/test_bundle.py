@@ -25,6 +25,7 @@ from translator.bundle import (
 from translator.data.tokenizer import Tokenizer
 from translator.data.tokenizer_training import train_tokenizer
 from translator.errors import UserError
+from translator.files import write_json
 from translator.model.config import ModelConfig, Site
 from translator.model.transformer import Transformer
 
@@ -329,6 +330,8 @@ def test_the_newest_bundle_is_the_one_whose_weights_are_newest(bundle: Path, toy
     assert newest_bundle(str(root)) == root / "three [3]"
     os.utime(root / "one" / "model.safetensors", (2e9, 2e9))
     assert newest_bundle(root) == root / "one"
+    write_json(root / "two=2" / "metrics.json", {})  # only a finished training writes these
+    assert newest_bundle(root) == root / "two=2"
 
 
 def test_unfinished_bundles_are_passed_over(bundle: Path):
@@ -351,6 +354,7 @@ import sys
 heavy = ("lightning", "pytorch_lightning", "hydra", "omegaconf", "datasets", "sacrebleu", "matplotlib", "rich")
 sys.modules.update(dict.fromkeys(heavy))
 import translator
+assert {"Translation", "Translator"} <= set(dir(translator))
 assert "torch" not in sys.modules, "importing the package must cost nothing"
 from translator.bundle import load_bundle
 model = load_bundle(sys.argv[1]).model

@@ -19,3 +19,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(translator, name)
     raise AttributeError(f"module 'translator' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What there is to use, loaded or not."""
+    return sorted({*globals(), *__all__})

@@ -186,7 +186,7 @@ def load_weights(path: Path, model: Transformer) -> None:
 
 
 def newest_bundle(root: str | Path = "checkpoints") -> Path:
-    """The bundle under ``root`` whose weights were written last.
+    """The bundle under ``root`` whose weights were written last, of those whose training has finished if there are any.
 
     Raises:
         UserError: there is none.
@@ -194,4 +194,4 @@ def newest_bundle(root: str | Path = "checkpoints") -> Path:
     found = [path for path in Path(root).glob(f"*/{WEIGHTS}") if (path.parent / CONFIG).is_file()]
     if not found:
         raise UserError(f"no model under {root}/: train one (make demo) or name one with -m DIR")
-    return max(found, key=lambda path: (path.stat().st_mtime, path)).parent
+    return max(found, key=lambda path: ((path.parent / METRICS).is_file(), path.stat().st_mtime, path)).parent
