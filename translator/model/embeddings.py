@@ -61,7 +61,7 @@ class Embeddings(nn.Module):
             x = x * self.scale
         if places is not None:
             x = x + places
-        dropped: Tensor = self.dropout(narrowed(self.norm(x)))
+        dropped: Tensor = self.dropout(to_autocast_type(self.norm(x)))
         return dropped
 
     def _sinusoids(self, length: int) -> Tensor:
@@ -73,7 +73,7 @@ class Embeddings(nn.Module):
         return self._table
 
 
-def narrowed(x: Tensor) -> Tensor:
+def to_autocast_type(x: Tensor) -> Tensor:
     """The type in which the residual stream runs: autocast's where that is on, so that no block converts back."""
     device = x.device.type
     return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from translator.attention.cache import KV, SPARE
+from translator.attention.cache import KV, SPARE_COLUMNS
 from translator.attention.kernels import logarithm, many_short
 from translator.attention.multihead import CausalSelfAttention, MultiHeadAttention
 from translator.model.transformer import Transformer
@@ -57,7 +57,7 @@ class _Rooms:
 
     def _larger(self, n_rows: int, end: int) -> tuple[Tensor, ...]:
         """Memory for so many rows of ``end`` columns, and spare ones."""
-        return tuple(kv.new_empty(2, n_rows, kv.shape[2], end + SPARE, kv.shape[4]) for kv in self.layers)
+        return tuple(kv.new_empty(2, n_rows, kv.shape[2], end + SPARE_COLUMNS, kv.shape[4]) for kv in self.layers)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Recorded:
         places = self.model.src_embeddings.places(0, length)
         kind = ("start", many_short(rows * n_heads, length, length, dtype))
         visible, *memory = self._run(kind, self._encoder, src_ids, places, src_valid)
-        layers = tuple(memory[0].new_empty(2, rows, heads, SPARE, size) for heads, size in self._sizes)
+        layers = tuple(memory[0].new_empty(2, rows, heads, SPARE_COLUMNS, size) for heads, size in self._sizes)
         return Searched(tuple(memory), visible, _Rooms(layers, 0))
 
     def step(self, last_ids: Tensor, state: Searched) -> tuple[Tensor, Searched]:
