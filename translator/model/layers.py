@@ -67,8 +67,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        rotary = config.positions == "rotary"
-        self.self_attn = SelfAttention(**_sizes(config, config.encoder_attention), rotary=rotary)
+        self.self_attn = SelfAttention(**_sizes(config, config.encoder_attention), rotary=config.positions == "rotary")
         self.feed_forward = FeedForward(config)
         self.self_residual, self.ff_residual = Residual(config), Residual(config)
 
@@ -85,16 +84,12 @@ class DecoderLayer(nn.Module):
     Where the configuration says ``cross`` false there is no cross-attention and no memory: GPT's block (Radford 2018).
     """
 
-    cross_attn: CrossAttention
-    cross_residual: Residual
-
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.cross, rotary = config.cross, config.positions == "rotary"
         self.self_attn = CausalSelfAttention(**_sizes(config, config.decoder_attention), rotary=rotary)
         if self.cross:
-            sizes = _sizes(config, config.cross_attention)
-            self.cross_attn = CrossAttention(**sizes, memory_dim=config.memory_dim)
+            self.cross_attn = CrossAttention(**_sizes(config, config.cross_attention), memory_dim=config.memory_dim)
         self.feed_forward = FeedForward(config)
         self.self_residual = Residual(config)
         if self.cross:
