@@ -20,14 +20,14 @@ from translator.bundle import Bundle, load_bundle
 from translator.data.padding import length_batches, pad
 from translator.data.tokenizer import Tokenizer
 from translator.decoding.beam import beam_search
-from translator.decoding.greedy import greedy_search
 from translator.decoding.hypothesis import Hypothesis
 from translator.decoding.sampling import sample
+from translator.decoding.search import Searchable, SearchRules
 from translator.device import choose_device
 from translator.errors import UserError
 from translator.inference import teacher_forcing
 from translator.inference.engine.placement import prepare, prepare_frozen
-from translator.inference.engine.recorded import Recorded, recorded
+from translator.inference.engine.recorded import recorded
 from translator.inference.joining import Translation, align_part, blank, join, translation_of
 from translator.inference.options import EXTRA_PIECES, TranslateOptions
 from translator.inference.segmentation import Part, line_parts
@@ -53,7 +53,7 @@ class Translator:
         #: Where alignments are read if the user does not say; a bundle may store the best place.
         self.reading = reading
         #: What a search starts with and steps with.
-        self.searched: Transformer | Recorded = model
+        self.searched: Searchable = model
 
     @classmethod
     def load(
@@ -230,24 +230,15 @@ class Translator:
         config, device = self.model.config, next(self.model.parameters()).device
         source, valid = pad([[*part.ids, config.eos_id] for part in parts], config.pad_id, device)
         limits = torch.tensor([self._output_limit(len(p.ids), options) for p in parts], device=device)
-        state: Any = self.searched.start(source, valid)
-        step: Any = self.searched.step
-        common: dict[str, Any] = {
-            "bos_id": config.bos_id,
-            "eos_id": config.eos_id,
-            "length_penalty": options.length_penalty,
-            "banned": (config.unk_id,),
-            "no_repeat_ngram": options.no_repeat_ngram,
-        }
+        banned = (config.unk_id,)
+        rules = SearchRules(config.bos_id, config.eos_id, options.length_penalty, banned, options.no_repeat_ngram)
+        step, state = self.searched.step, self.searched.start(source, valid)
         if options.sample:
             return sample(
-                step, state, limits, seeds=[_seed(options.seed, first + p.line, p.start) for p in parts],
+                step, state, limits, rules, seeds=[_seed(options.seed, first + p.line, p.start) for p in parts],
                 n_best=options.n_best, temperature=options.temperature, top_k=options.top_k, top_p=options.top_p,
-                **common,
             )  # fmt: skip
-        if options.beam_size == 1:
-            return greedy_search(step, state, limits, **common)
-        return beam_search(step, state, limits, beam_size=options.beam_size, n_best=options.n_best, **common)
+        return beam_search(step, state, limits, rules, beam_size=options.beam_size, n_best=options.n_best)
 
     def _candidates(
         self, parts: list[Part], found: list[list[Hypothesis]], options: TranslateOptions, reading: Reading | None
