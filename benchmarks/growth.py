@@ -17,7 +17,7 @@ from benchmarks.memory import PeakMemory
 from benchmarks.timing import Job, synchronize
 from benchmarks.uncached import Prefixes, UncachedTransformer
 from translator.decoding.beam import beam_search
-from translator.decoding.state import S, Step
+from translator.decoding.interface import S, SearchRules, Step
 from translator.device import choose_device, surroundings
 from translator.model.config import ModelConfig
 from translator.model.state import DecoderState
@@ -129,10 +129,9 @@ def decode(model: Transformer, job: GrowthJob, device: torch.device, longest: in
     watch: Watch[Any] = Watch(model.step, job.lengths, device)
     with torch.no_grad():
         state = model.start(source, torch.ones_like(source, dtype=torch.bool))
-        beam_search(
-            watch, state, torch.full((job.batch,), longest + 1, device=device), beam_size=job.beam,
-            bos_id=config.bos_id, eos_id=config.eos_id, banned=(config.eos_id, config.unk_id),
-        )  # fmt: skip
+        limits = torch.full((job.batch,), longest + 1, device=device)
+        rules = SearchRules(config.bos_id, config.eos_id, banned=(config.eos_id, config.unk_id))
+        beam_search(watch, state, limits, rules, beam_size=job.beam)
     return watch
 
 

@@ -12,20 +12,20 @@ def load(job: Job) -> Callable[[list[Ids], list[int]], list[Ids]]:
 
     from translator.data.padding import pad
     from translator.decoding.beam import beam_search
+    from translator.decoding.interface import SearchRules
     from translator.inference.translator import Translator
 
     translator = Translator.load_frozen(job["model"], "cpu", job["precision"], job["threads"])
     search: Any = translator.search
     searched = search.searched
     config, cpu = translator.model.config, torch.device("cpu")
+    rules = SearchRules(config.bos_id, config.eos_id, banned=(config.unk_id,))
 
     @torch.no_grad()
     def translate(sources: list[Ids], limits: list[int]) -> list[Ids]:
         ids, valid = pad([[*source, config.eos_id] for source in sources], config.pad_id, cpu)
-        found = beam_search(
-            searched.step, searched.start(ids, valid), torch.tensor(limits), beam_size=job["beam"],
-            bos_id=config.bos_id, eos_id=config.eos_id, banned=(config.unk_id,),
-        )  # fmt: skip
+        state, longest = searched.start(ids, valid), torch.tensor(limits)
+        found = beam_search(searched.step, state, longest, rules, beam_size=job["beam"])
         return [list(best.ids) for best, *_ in found]
 
     return translate

@@ -5,7 +5,6 @@ from torch import nn
 from translator.attention.cache import KV
 from translator.attention.heads import prune_attention
 from translator.attention.multihead import CausalSelfAttention, CrossAttention, MultiHeadAttention, SelfAttention
-from translator.attention.rules import within
 from translator.errors import UserError
 
 B, T, S, H, DH = 2, 5, 7, 3, 4
@@ -104,7 +103,7 @@ def test_a_padded_key_has_no_influence():
 
 
 def test_a_windowed_encoder_sees_its_neighbours_on_both_sides():
-    attention = SelfAttention(D, H, rule=within(2))
+    attention = SelfAttention(D, H, window=2)
     x = torch.randn(B, T, D)
     seen = []
     attention.on_weights = seen.append

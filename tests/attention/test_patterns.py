@@ -111,8 +111,7 @@ def test_the_pairs_of_a_window_grow_with_the_length_and_those_of_a_stride_with_i
 @pytest.mark.parametrize("given", [{"window": 5}, {"stride": 5}, {"top_k": 5}])
 def test_capture_tells_whole_matrices_and_changes_no_output(kind, given):
     causal_only = kind is CausalSelfAttention
-    own = given if causal_only else {"pattern": choose_pattern(causal_only=False, **given)}
-    attention = kind(D, H, rotary=False, **own)
+    attention = kind(D, H, rotary=False, **given)
     x = torch.randn(B, N, D)
 
     def run() -> torch.Tensor:
@@ -155,7 +154,7 @@ def test_dropout_works_in_training_only_and_keeps_the_mean(given):
 
 @pytest.mark.parametrize("n_rows", [1, 3])
 def test_cross_attention_keeps_the_best_keys_for_each_row(n_rows):
-    attention = CrossAttention(D, H, n_kv_heads=1, pattern=TopK(2))
+    attention = CrossAttention(D, H, n_kv_heads=1, top_k=2)
     memory, valid = torch.randn(B, 7, D), torch.arange(7) < torch.tensor([[1], [7]])
     seen = []
     attention.on_weights = seen.append

@@ -114,4 +114,3 @@ def test_a_view_needs_no_mask_where_all_is_seen():
     assert View(4).visible(causal, q, k) is None
     assert View(3).visible(causal, q, k).tolist() == [[True] * 4 + [False]]
     assert View(valid=real).visible(everywhere, q, k).tolist() == [[[row]] for row in real.tolist()]
-    assert View(6, 2, real).later(1) == View(7, 2, real)

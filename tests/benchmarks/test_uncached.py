@@ -8,6 +8,7 @@ from tests import toy
 from tests.conftest import toy_model
 from translator.data.tokenizer import Tokenizer
 from translator.decoding.beam import beam_search
+from translator.decoding.interface import SearchRules
 from translator.inference.translator import Translator
 
 SENTENCES = toy.sentences(7, seed=71)
@@ -44,6 +45,6 @@ def test_nothing_is_kept_between_steps_but_ids(toy_tokenizer: Tokenizer) -> None
     twin = UncachedTransformer.of(toy_model(toy_tokenizer).eval())
     source = torch.tensor([[7, 8, 3]])
     state = twin.start(source, torch.ones_like(source).bool())
-    found = beam_search(twin.step, state, torch.tensor([4]), beam_size=2, bos_id=2, eos_id=3, banned=(3,))
+    found = beam_search(twin.step, state, torch.tensor([4]), SearchRules(2, 3, banned=(3,)), beam_size=2)
     assert len(found[0][0].ids) == 4
     assert state.ids.shape == (1, 0)

@@ -2,10 +2,13 @@
 
 import random
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import torch
 from torch import Tensor
+
+from translator.decoding.interface import SearchRules
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
 NEVER = float("-inf")
@@ -91,3 +94,9 @@ def chain(matrix: dict[int, dict[int, float]], *, vocabulary: int) -> Model:
 
 def limits(*lengths: int) -> Tensor:
     return torch.tensor(lengths)
+
+
+def rules(options: dict[str, Any]) -> SearchRules:
+    """The rules among a test's options, which keep the rest."""
+    names = {rule.name for rule in fields(SearchRules)} & options.keys()
+    return SearchRules(BOS, EOS, **{name: options.pop(name) for name in names})

@@ -4,17 +4,19 @@ import math
 import pytest
 import torch
 
-from tests.decoding.models import BOS, EOS, NEVER, UNK, Model, chain, limits, random_model
+from tests.decoding.models import BOS, EOS, NEVER, UNK, Model, chain, limits, random_model, rules
 from translator.decoding.beam import beam_search
 from translator.decoding.greedy import greedy_search
 from translator.decoding.hypothesis import Hypothesis
+from translator.decoding.interface import SearchRules
 from translator.errors import UserError
 
 ALPHAS = [-1.0, 0.0, 0.6, 1.0, 2.0]
 
 
 def search(model: Model, sentences, max_lengths, **options) -> list[list[Hypothesis]]:
-    return beam_search(model.step, model.start(sentences), limits(*max_lengths), bos_id=BOS, eos_id=EOS, **options)
+    given = rules(options)
+    return beam_search(model.step, model.start(sentences), limits(*max_lengths), given, **options)
 
 
 def alike(found: list[Hypothesis], expected: list[tuple[float, tuple[int, ...], bool]]) -> None:
@@ -75,9 +77,7 @@ def test_stopping_early_and_batching_lose_nothing(alpha, size, end):
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_a_beam_of_one_is_greedy_search(alpha):
     model, lengths = random_model(3, end=0.5), [1, 2, 3, 5, 7, 11, 13]
-    greedy = greedy_search(
-        model.step, model.start(range(7)), limits(*lengths), bos_id=BOS, eos_id=EOS, length_penalty=alpha
-    )
+    greedy = greedy_search(model.step, model.start(range(7)), limits(*lengths), SearchRules(BOS, EOS, alpha))
     assert search(model, range(7), lengths, beam_size=1, length_penalty=alpha) == greedy
 
 
@@ -235,7 +235,7 @@ def test_more_hypotheses_than_the_beam_holds_are_refused(n_best, beam_size):
 
 
 def test_a_length_penalty_out_of_range_is_refused():
-    with pytest.raises(UserError, match="length_penalty is nan"):
+    with pytest.raises(UserError, match="length_penalty must be between -10 and 10, not nan"):
         search(random_model(15), [0], [3], beam_size=2, length_penalty=float("nan"))
 
 

@@ -1,14 +1,15 @@
 import pytest
 import torch
 
-from tests.decoding.models import BOS, EOS, UNK, Model, chain, limits, random_model
+from tests.decoding.models import BOS, EOS, UNK, Model, chain, limits, random_model, rules
 from translator.decoding.greedy import greedy_search
 from translator.decoding.hypothesis import Hypothesis
 from translator.errors import UserError
 
 
 def search(model: Model, sentences, max_lengths, **options) -> list[Hypothesis]:
-    found = greedy_search(model.step, model.start(sentences), limits(*max_lengths), bos_id=BOS, eos_id=EOS, **options)
+    found = greedy_search(model.step, model.start(sentences), limits(*max_lengths), rules(options))
+    assert not options
     assert all(len(entries) == 1 for entries in found)
     return [entries[0] for entries in found]
 
@@ -114,5 +115,5 @@ def test_an_empty_batch_gives_an_empty_list():
 
 
 def test_a_length_penalty_out_of_range_is_refused():
-    with pytest.raises(UserError, match="length_penalty is 99"):
+    with pytest.raises(UserError, match="length_penalty must be between -10 and 10, not 99"):
         search(random_model(5), [0], [3], length_penalty=99.0)

@@ -1,6 +1,7 @@
 import pytest
 
-from translator.decoding.hypothesis import attainable, check_length_penalty, length_normalised, make_hypothesis
+from translator.decoding.hypothesis import attainable, length_normalised, make_hypothesis
+from translator.decoding.interface import SearchRules
 from translator.errors import UserError
 
 
@@ -27,5 +28,5 @@ def test_nothing_that_follows_scores_above_what_is_attainable(alpha):
 
 @pytest.mark.parametrize("alpha", [11.0, -11.0, float("nan"), float("inf")])
 def test_an_exponent_beyond_all_use_is_refused(alpha):
-    with pytest.raises(UserError, match="length_penalty is"):
-        check_length_penalty(alpha)
+    with pytest.raises(UserError, match="length_penalty must be between -10 and 10, not"):
+        SearchRules(2, 3, length_penalty=alpha)

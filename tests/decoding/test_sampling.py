@@ -3,17 +3,17 @@ import math
 import pytest
 import torch
 
-from tests.decoding.models import BOS, EOS, NEVER, Model, chain, limits, random_model
+from tests.decoding.models import BOS, EOS, NEVER, Model, chain, limits, random_model, rules
 from translator.decoding.greedy import greedy_search
 from translator.decoding.hypothesis import Hypothesis
+from translator.decoding.interface import SearchRules
 from translator.decoding.sampling import _draw, sample
 from translator.errors import UserError
 
 
 def draw(model: Model, sentences, max_lengths, seeds, **options) -> list[list[Hypothesis]]:
-    return sample(
-        model.step, model.start(sentences), limits(*max_lengths), seeds=seeds, bos_id=BOS, eos_id=EOS, **options
-    )
+    given = rules(options)
+    return sample(model.step, model.start(sentences), limits(*max_lengths), given, seeds=seeds, **options)
 
 
 def shares(counts: dict[tuple[int, ...], int]) -> dict[tuple[int, ...], float]:
@@ -84,7 +84,7 @@ def test_samples_come_best_first_with_the_models_own_probability():
 @pytest.mark.parametrize("options", [{"top_k": 1}, {"top_p": 1e-6}, {"temperature": 0.01}])
 def test_the_narrowest_choice_is_greedy(options):
     model = random_model(5, spread=5.0)
-    greedy = greedy_search(model.step, model.start(range(7)), limits(*[8] * 7), bos_id=BOS, eos_id=EOS)
+    greedy = greedy_search(model.step, model.start(range(7)), limits(*[8] * 7), SearchRules(BOS, EOS))
     assert draw(model, range(7), [8] * 7, range(7), **options) == greedy
 
 
@@ -130,5 +130,5 @@ def test_where_nothing_is_possible_the_output_is_cut():
     [{"temperature": 0.0}, {"temperature": float("nan")}, {"top_k": -1}, {"top_p": 0.0}, {"top_p": 1.5}, {"n_best": 0}],
 )
 def test_options_without_meaning_are_refused(wrong):
-    with pytest.raises(UserError, match=f"{next(iter(wrong))} is"):
+    with pytest.raises(UserError, match=f"{next(iter(wrong))} must be"):
         draw(random_model(7), [0], [3], [1], **wrong)

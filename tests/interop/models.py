@@ -12,6 +12,7 @@ from translator.data.padding import pad
 from translator.data.tokenizer import Tokenizer
 from translator.decoding.beam import beam_search
 from translator.decoding.hypothesis import Hypothesis
+from translator.decoding.interface import SearchRules
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 
@@ -87,10 +88,8 @@ def searched(bundle: Bundle, limit: int, length_penalty: float) -> list[Hypothes
     source, valid = pad(rows, config.pad_id, torch.device("cpu"))
     with torch.no_grad():
         state = bundle.model.start(source, valid)
-    found = beam_search(
-        bundle.model.step, state, torch.full((len(rows),), limit), beam_size=5,
-        bos_id=config.bos_id, eos_id=config.eos_id, length_penalty=length_penalty,
-    )  # fmt: skip
+    rules = SearchRules(config.bos_id, config.eos_id, length_penalty)
+    found = beam_search(bundle.model.step, state, torch.full((len(rows),), limit), rules, beam_size=5)
     best = [of_sentence[0] for of_sentence in found]
     assert all(hypothesis.finished for hypothesis in best)
     assert len({hypothesis.ids for hypothesis in best}) > 4

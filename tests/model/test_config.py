@@ -77,17 +77,22 @@ def test_what_was_written_before_there_were_more_settings_still_loads():
 SIZES = ["vocab_size", "d_model", "n_heads", "d_ff", "max_positions"]
 
 
+def bound(value, least: int) -> str:
+    """What is said of a number that is too small, and of what is no number."""
+    return f"must be at least {least}, not {value}" if type(value) is int else f"must be a whole number, not {value!r}"
+
+
 @pytest.mark.parametrize("name", SIZES)
 @pytest.mark.parametrize("value", [0, -3, 2.5, "8", None])
 def test_sizes_are_whole_and_positive(name, value):
-    refused(f"model: {name} must be a whole number of at least 1, not {value!r}", **{name: value})
+    refused(f"model: {name} {bound(value, 1)}", **{name: value})
 
 
 @pytest.mark.parametrize("name", ["n_encoder_layers", "n_decoder_layers"])
 @pytest.mark.parametrize("value", [-1, 2.5, "8", None, True])
 def test_depths_are_whole_and_may_be_nothing(name, value):
     assert getattr(ModelConfig(97, **{name: 0}), name) == 0
-    refused(f"model: {name} must be a whole number of at least 0, not {value!r}", **{name: value})
+    refused(f"model: {name} {bound(value, 0)}", **{name: value})
 
 
 @pytest.mark.parametrize(
@@ -97,7 +102,7 @@ def test_depths_are_whole_and_may_be_nothing(name, value):
         ("with cross false nothing reads the encoder", {"cross": False}),
         ("memory_dim is the width of a memory from elsewhere", {"memory_dim": 5}),
         ("memory_dim is the width of a memory", {"memory_dim": 5, "n_encoder_layers": 0, "cross": False}),
-        ("memory_dim must be a whole number of at least 1", {"memory_dim": 0, "n_encoder_layers": 0}),
+        ("memory_dim must be at least 1, not 0", {"memory_dim": 0, "n_encoder_layers": 0}),
     ],
 )
 def test_stacks_fit_each_other(message, changes):
@@ -167,8 +172,8 @@ def test_a_stride_belongs_to_self_attention():
 @pytest.mark.parametrize("site", ["encoder_attention", "decoder_attention", "cross_attention"])
 @pytest.mark.parametrize("value", [0, -3, "2", 2.5, True])
 def test_strides_and_numbers_of_keys_are_whole_and_positive(site, value):
-    refused(f"{site}: stride must be a whole number of at least 1, not {value!r}", **{site: {"stride": value}})
-    refused(f"{site}: top_k must be a whole number of at least 1, not {value!r}", **{site: {"top_k": value}})
+    refused(f"{site}: stride {bound(value, 1)}", **{site: {"stride": value}})
+    refused(f"{site}: top_k {bound(value, 1)}", **{site: {"top_k": value}})
 
 
 def test_a_place_has_one_pattern():
@@ -193,8 +198,8 @@ def test_an_attention_is_given_by_its_keys(value):
 @pytest.mark.parametrize("site", ["encoder_attention", "decoder_attention", "cross_attention"])
 @pytest.mark.parametrize("value", [0, -3, "2", 2.5, True])
 def test_shared_heads_and_windows_are_whole_and_positive(site, value):
-    refused(f"{site}: n_kv_heads must be a whole number of at least 1, not {value!r}", **{site: {"n_kv_heads": value}})
-    refused(f"{site}: window must be a whole number of at least 1, not {value!r}", **{site: {"window": value}})
+    refused(f"{site}: n_kv_heads {bound(value, 1)}", **{site: {"n_kv_heads": value}})
+    refused(f"{site}: window {bound(value, 1)}", **{site: {"window": value}})
 
 
 @pytest.mark.parametrize("name", ["pad_id", "unk_id", "bos_id", "eos_id"])

@@ -126,4 +126,4 @@ def test_an_output_bias_is_added_to_each_logit():
 
 
 def test_one_piece_may_be_padding_and_beginning():
-    assert small(pad_id=7, bos_id=7).impossible.tolist() == [7]
+    assert small(pad_id=7, bos_id=7).excluded_ids.tolist() == [7]

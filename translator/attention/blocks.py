@@ -52,24 +52,24 @@ def attend_in_blocks(
     batch, n_queries = q.shape[0], q.shape[2]
     size = blocks.size(n_queries)
     q = F.pad(q, (0, 0, 0, -n_queries % size)).unflatten(2, (-1, size))  # (B, H, nb, C, Dh)
-    cut = _Cut(blocks, view, size, q.shape[2])
+    stretches = _Stretches(blocks, view, size, q.shape[2])
     real = torch.ones(1, k.shape[2], dtype=torch.bool, device=k.device) if view.valid is None else view.valid
-    visible = cut.visible(rule, real)  # (B or 1, nb, C, M)
+    visible = stretches.visible(rule, real)  # (B or 1, nb, C, M)
     out = attend_groups(
         q.transpose(1, 2).flatten(0, 1),  # (B*nb, H, C, Dh)
-        cut.keys(k).transpose(1, 2).flatten(0, 1),  # (B*nb, G, M, Dh)
-        cut.keys(v).transpose(1, 2).flatten(0, 1),
+        stretches.keys(k).transpose(1, 2).flatten(0, 1),  # (B*nb, G, M, Dh)
+        stretches.keys(v).transpose(1, 2).flatten(0, 1),
         visible.expand(batch, -1, -1, -1).flatten(0, 1)[:, None],  # (B*nb, 1, C, M)
         dropout_p,
         kernel,
     )
-    heads = out.view(batch, cut.n, *out.shape[1:]).transpose(1, 2)  # (B, H, nb, C, Dh)
+    heads = out.view(batch, stretches.n, *out.shape[1:]).transpose(1, 2)  # (B, H, nb, C, Dh)
     return heads.flatten(2, 3)[:, :, :n_queries]
 
 
 @dataclass(frozen=True)
-class _Cut:
-    """The cutting of keys at hand into stretches, one for each of ``n`` blocks of ``size`` queries."""
+class _Stretches:
+    """The stretches of keys that ``n`` blocks of ``size`` queries are computed over, cut out of all keys at hand."""
 
     blocks: Blocks
     view: View
@@ -90,7 +90,7 @@ class _Cut:
         end = self._first + (self.n - 1) * self.size + self._length
         return self.view.k_start - self._first, end - (self.view.k_start + n_keys)
 
-    def _spread(self) -> slice:
+    def _summaries(self) -> slice:
         """The columns that every block sees: the last of each ``stride`` positions."""
         stride = self.blocks.stride
         return slice(0, 0) if stride is None else slice((stride - 1 - self.view.k_start) % stride, None, stride)
@@ -100,8 +100,8 @@ class _Cut:
         near = F.pad(x, (0, 0, *self._padding(x.shape[2]))).unfold(2, self._length, self.size).transpose(-2, -1)
         if self.blocks.stride is None:
             return near
-        spread = x[:, :, None, self._spread()].expand(-1, -1, self.n, -1, -1)
-        return torch.cat((near, spread), dim=3)
+        summaries = x[:, :, None, self._summaries()].expand(-1, -1, self.n, -1, -1)
+        return torch.cat((near, summaries), dim=3)
 
     def visible(self, rule: Rule, real: Tensor) -> Tensor:
         """Which key a query sees; ``real`` (B or 1, K) -> (B or 1, nb, C, M). No key is seen twice."""
@@ -114,9 +114,8 @@ class _Cut:
         seen = seen & near[:, :, None]
         if self.blocks.stride is None:
             return seen
-        far_pos = (self.view.k_start + torch.arange(n_keys, device=device)[self._spread()]).expand(
-            self.n, -1
-        )  # (nb, m)
+        far_pos = self.view.k_start + torch.arange(n_keys, device=device)[self._summaries()]
+        far_pos = far_pos.expand(self.n, -1)  # (nb, m)
         elsewhere = (far_pos < k_pos[:, :1]) | (far_pos > k_pos[:, -1:])  # those in the stretch stand there already
-        far = rule(q_pos, far_pos) & (real[:, None, self._spread()] & elsewhere)[:, :, None]  # (B or 1, nb, C, m)
+        far = rule(q_pos, far_pos) & (real[:, None, self._summaries()] & elsewhere)[:, :, None]  # (B or 1, nb, C, m)
         return torch.cat((seen, far), dim=-1)

@@ -5,31 +5,20 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-#: Columns of room that are made at once: some are copied in vain when rows are picked, but a step then copies no other.
-SPARE = 8
+#: Columns allocated ahead. Selecting rows copies some for nothing, but the steps after it need copy no others.
+SPARE_COLUMNS = 8
 
 
-class _Room:
-    """Memory for keys and values (R, G, C, Dh): the first ``used`` columns belong to some `KV`, others are spare."""
+class _Buffer:
+    """Keys and values (R, G, C, Dh) with capacity to grow: the first ``used`` of C columns belong to some `KV`."""
 
     def __init__(self, k: Tensor, v: Tensor, used: int) -> None:
         self.k, self.v, self.used = k, v, used
 
-    @classmethod
-    def after(cls, k: Tensor, v: Tensor, n: int) -> "_Room":
-        """Copies of k and v (R, G, K, Dh), and room for at least n columns after them."""
-        spare = k.new_empty(*k.shape[:2], max(n, SPARE), k.shape[3])
-        return cls(torch.cat((k, spare), dim=2), torch.cat((v, spare), dim=2), k.shape[2])
-
-    def takes(self, end: int, n: int) -> bool:
-        """Whether n columns after the first ``end`` are nobody's."""
-        return end == self.used and end + n <= self.k.shape[2]
-
-    def add(self, k: Tensor, v: Tensor) -> None:
-        """Put columns (R, G, n, Dh) where the spare ones begin."""
-        new = slice(self.used, self.used + k.shape[2])
-        self.k[:, :, new], self.v[:, :, new] = k, v
-        self.used = new.stop
+    def newest(self, n: int, start: int) -> "KV":
+        """The last ``n`` of the columns in use; the first of these stands at position ``start``."""
+        columns = slice(self.used - n, self.used)
+        return KV(self.k[:, :, columns], self.v[:, :, columns], start, self, self.used)
 
 
 @dataclass(frozen=True)
@@ -43,7 +32,7 @@ class KV:
     k: Tensor
     v: Tensor
     start: int = 0
-    room: _Room | None = None  # k and v are its columns up to stop
+    buffer: _Buffer | None = None  # k and v are its columns up to stop
     stop: int = 0
 
     @property
@@ -51,39 +40,32 @@ class KV:
         """The absolute position after the last column."""
         return self.start + self.k.shape[2]
 
-    def positions(self) -> Tensor:
-        """Absolute positions of the columns (K,)."""
-        return torch.arange(self.start, self.end, device=self.k.device)
-
     def append(self, k: Tensor, v: Tensor) -> "KV":
         """Add new columns (R, G, n, Dh) at the end."""
-        held, n = self.k.shape[2], k.shape[2]
-        if held == 0 and self.room is None:
+        held, n, buffer = self.k.shape[2], k.shape[2], self.buffer
+        if held == 0 and buffer is None:
             return KV(k, v, self.start)
-        if k.requires_grad or self.k.requires_grad:  # what has been written in place has no gradient
+        if k.requires_grad or self.k.requires_grad:  # gradients do not pass through writes in place
             return KV(torch.cat((self.k, k), dim=2), torch.cat((self.v, v), dim=2), self.start)
-        room = self.room
-        if room is None or not room.takes(self.stop, n):
-            room = _Room.after(self.k, self.v, n)
-        room.add(k, v)
-        return self._of(room, held + n, self.start)
+        if buffer is None or buffer.used != self.stop or self.stop + n > buffer.k.shape[2]:
+            # The next columns are not there, or another KV's.
+            spare = self.k.new_empty(*self.k.shape[:2], max(n, SPARE_COLUMNS), self.k.shape[3])
+            buffer = _Buffer(torch.cat((self.k, spare), dim=2), torch.cat((self.v, spare), dim=2), held)
+        new = slice(buffer.used, buffer.used + n)
+        buffer.k[:, :, new], buffer.v[:, :, new] = k, v
+        buffer.used = new.stop
+        return buffer.newest(held + n, self.start)
 
     def last(self, n: int) -> "KV":
         """Keep the newest ``n`` columns at most."""
         surplus = self.k.shape[2] - n
         if surplus <= 0:
             return self
-        return KV(self.k[:, :, surplus:], self.v[:, :, surplus:], self.start + surplus, self.room, self.stop)
+        return KV(self.k[:, :, surplus:], self.v[:, :, surplus:], self.start + surplus, self.buffer, self.stop)
 
     def select(self, rows: Tensor) -> "KV":
         """Keep the given rows (R2,), in that order; a row may be taken more than once."""
-        if self.room is None:
+        if self.buffer is None:
             return KV(self.k.index_select(0, rows), self.v.index_select(0, rows), self.start)
-        room = _Room(self.room.k.index_select(0, rows), self.room.v.index_select(0, rows), self.stop)
-        return self._of(room, self.k.shape[2], self.start)
-
-    @staticmethod
-    def _of(room: _Room, held: int, start: int) -> "KV":
-        """The newest ``held`` columns of the room."""
-        mine = slice(room.used - held, room.used)
-        return KV(room.k[:, :, mine], room.v[:, :, mine], start, room, room.used)
+        buffer = _Buffer(self.buffer.k.index_select(0, rows), self.buffer.v.index_select(0, rows), self.stop)
+        return buffer.newest(self.k.shape[2], self.start)

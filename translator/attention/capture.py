@@ -3,22 +3,18 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from torch import Tensor, nn
 
-from translator.attention.multihead import (
-    CausalSelfAttention,
-    CrossAttention,
-    MultiHeadAttention,
-    SelfAttention,
-)
+from translator.attention.heads import attentions
 
 
 @dataclass
 class Record:
-    """Per-head weights (B, H, Q, K) by kind of attention; one entry a layer, first layer first.
+    """Per-head weights (B, H, Q, K) by kind of attention and layer, counted from 0.
 
-    Where a layer ran more than once (decoding step by step), the newest weights stand.
+    Of a layer that ran more than once (decoding step by step) the newest weights are kept.
     """
 
     encoder: dict[int, Tensor] = field(default_factory=dict)
@@ -33,19 +29,13 @@ def capture(model: nn.Module) -> Iterator[Record]:
     Listening selects the explicit kernel; weights are recorded before dropout, in full per head. Listeners that were
     set before are restored on the way out.
     """
-    record = Record()
-    attentions = [m for m in model.modules() if isinstance(m, MultiHeadAttention)]
-    before = [attention.on_weights for attention in attentions]
-    kinds: list[tuple[type[MultiHeadAttention], dict[int, Tensor]]] = [
-        (SelfAttention, record.encoder),
-        (CausalSelfAttention, record.decoder),
-        (CrossAttention, record.cross),
-    ]
-    for kind, weights in kinds:
-        for layer, attention in enumerate(a for a in attentions if isinstance(a, kind)):
-            attention.on_weights = lambda w, weights=weights, layer=layer: weights.__setitem__(layer, w)
+    record, sites = Record(), attentions(model)
+    before = {site: attention.on_weights for site, attention in sites.items()}
+    for site, attention in sites.items():
+        kind, layer = site.split(".")
+        attention.on_weights = partial(getattr(record, kind).__setitem__, int(layer))
     try:
         yield record
     finally:
-        for attention, listener in zip(attentions, before, strict=True):
-            attention.on_weights = listener
+        for site, listener in before.items():
+            sites[site].on_weights = listener

@@ -18,16 +18,11 @@ def dropout(x: Tensor, p: float) -> Tensor:
         return x
     if x.device.type != "cpu":
         return F.dropout(x, p)
-    return x * _mask(x, p)
-
-
-def _mask(x: Tensor, p: float) -> Tensor:
-    """What x is multiplied by."""
     threshold = min(max(round(p * _LEVELS), 1), _LEVELS - 1)
     words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)
     # Compared in place, bytes become the bytes 0 and 1, ten times as fast as booleans, to make and to convert.
     kept = words.view(torch.uint8)[: x.numel()].view(x.shape).ge_(threshold)
-    return kept.to(x.dtype).mul_(_LEVELS / (_LEVELS - threshold))
+    return x * kept.to(x.dtype).mul_(_LEVELS / (_LEVELS - threshold))
 
 
 class Dropout(nn.Module):

@@ -6,8 +6,9 @@ head_i is multiplied by a gate xi_i before W^O, 1 for all in the usual case (Mic
 Sites are named ``encoder.0``, ``decoder.0``, ``cross.0`` and so on: the kind of attention and the layer.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -15,11 +16,7 @@ from torch import Tensor, nn
 from translator.attention.multihead import CausalSelfAttention, CrossAttention, MultiHeadAttention, SelfAttention
 from translator.errors import UserError
 
-KINDS: dict[str, type[MultiHeadAttention]] = {
-    "encoder": SelfAttention,
-    "decoder": CausalSelfAttention,
-    "cross": CrossAttention,
-}
+KINDS = {"encoder": SelfAttention, "decoder": CausalSelfAttention, "cross": CrossAttention}
 
 
 def attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
@@ -35,7 +32,7 @@ def attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
 def gated(model: nn.Module, gates: Mapping[str, Tensor]) -> Iterator[None]:
     """Multiply the heads' outputs by gates, by site, inside the ``with`` block; sites without gates are left alone.
 
-    A gate is (H,), one number a head that is there, or (B, H) with a line of its own for every row of the batch (every
+    A gate is (H,), one number for each head that is left, or (B, H), other numbers for each row of the batch (for each
     sentence, where cross-attention serves several beams). Gradients flow into it. Gates that were set before are
     restored on the way out.
     """
@@ -53,53 +50,26 @@ def gated(model: nn.Module, gates: Mapping[str, Tensor]) -> Iterator[None]:
 def closing(model: nn.Module, heads: Mapping[str, Collection[int]]) -> dict[str, Tensor]:
     """Gates for `gated`: 0 for the given heads, by site and original number, and 1 for the others of their sites.
 
-    Raises:
-        UserError: a site or head that is not there.
+    Raises UserError for a site or head that is not there.
     """
-    gates = {}
-    for site, attention in _found(model, heads).items():
-        weight = attention.out_proj.weight
-        open_ = [float(number not in heads[site]) for number in attention.kept]
-        gates[site] = torch.tensor(open_, dtype=weight.dtype, device=weight.device)
-    return gates
+    return {
+        site: attention.out_proj.weight.new_tensor([float(number not in heads[site]) for number in attention.kept])
+        for site, attention in _checked(model, heads).items()
+    }
 
 
 def prune(model: nn.Module, heads: Mapping[str, Collection[int]]) -> None:
     """Remove heads, by site and original number, from a model's weights.
 
-    The parameters are new objects afterwards: make the optimizer later than this.
-
-    Raises:
-        UserError: a site or head that is not there; nothing has been removed then.
+    The parameters are new objects afterwards: make the optimizer later than this. Raises UserError for a site or head
+    that is not there; nothing has been removed then.
     """
-    for site, attention in _found(model, heads).items():
+    for site, attention in _checked(model, heads).items():
         prune_attention(attention, heads[site])
 
 
-@torch.no_grad()
-def prune_attention(attention: MultiHeadAttention, heads: Collection[int]) -> None:
-    """Remove heads, by original number, from one attention.
-
-    Their rows of the query projection and their columns of the output projection go, and with the last query head
-    that reads it a key/value head goes, too. All heads may go: what is left then is the bias of the output
-    projection.
-    """
-    places = [place for place, number in enumerate(attention.kept) if number not in heads]
-    device = attention.head_to_kv.device
-    readers = attention.head_to_kv[torch.tensor(places, dtype=torch.long, device=device)]  # (H,) old kv numbers
-    groups = readers.unique()  # (G,) ascending
-    rows = _features(places, attention.head_dim)
-    kv_rows = _features(groups.tolist(), attention.head_dim)
-    for linear, kept in ((attention.q_proj, rows), (attention.k_proj, kv_rows), (attention.v_proj, kv_rows)):
-        _keep_rows(linear, kept)
-    _keep_columns(attention.out_proj, rows)
-    attention.head_to_kv = torch.searchsorted(groups, readers)
-    attention.n_heads, attention.n_kv_heads = len(places), len(groups)
-    attention.kept = tuple(attention.kept[place] for place in places)
-
-
-def _found(model: nn.Module, heads: Mapping[str, Collection[int]]) -> dict[str, MultiHeadAttention]:
-    """The attention of each site, in the order of the model, checked."""
+def _checked(model: nn.Module, heads: Mapping[str, Collection[int]]) -> dict[str, MultiHeadAttention]:
+    """The attention of each site in ``heads``, in the order of the model; all their heads are there."""
     sites = attentions(model)
     for site, numbers in heads.items():
         if site not in sites:
@@ -111,26 +81,38 @@ def _found(model: nn.Module, heads: Mapping[str, Collection[int]]) -> dict[str, 
     return {site: attention for site, attention in sites.items() if site in heads}
 
 
-def _features(heads: list[int], head_dim: int) -> Tensor:
-    """Places of the heads' features in a projection (len(heads) * Dh,)."""
-    starts = torch.tensor(heads, dtype=torch.long)[:, None] * head_dim
-    return (starts + torch.arange(head_dim)).flatten()
+def prune_attention(attention: MultiHeadAttention, heads: Collection[int]) -> None:
+    """Remove heads, by original number, from one attention.
+
+    Their rows of the query projection and their columns of the output projection go, and with the last query head
+    that reads it a key/value head goes, too. All heads may go: what is left then is the bias of the output
+    projection.
+    """
+    left = [place for place, number in enumerate(attention.kept) if number not in heads]
+    query_heads = torch.tensor(left, dtype=torch.long, device=attention.head_to_kv.device)
+    readers = attention.head_to_kv[query_heads]  # (H,) old numbers of key/value heads
+    kv_heads = readers.unique()  # (G,) ascending
+    for linear, dim, kept in (
+        (attention.q_proj, 0, query_heads),
+        (attention.k_proj, 0, kv_heads),
+        (attention.v_proj, 0, kv_heads),
+        (attention.out_proj, 1, query_heads),
+    ):
+        change_heads(linear, dim, attention.head_dim, partial(torch.index_select, dim=dim, index=kept))
+    attention.head_to_kv = torch.searchsorted(kv_heads, readers)
+    attention.n_heads, attention.n_kv_heads = len(left), len(kv_heads)
+    attention.kept = tuple(attention.kept[place] for place in left)
 
 
-def _keep_rows(linear: nn.Linear, rows: Tensor) -> None:
-    """Keep some outputs of a projection."""
-    linear.weight = _part(linear.weight, 0, rows)
-    if linear.bias is not None:
-        linear.bias = _part(linear.bias, 0, rows)
-    linear.out_features = len(rows)
+@torch.no_grad()
+def change_heads(linear: nn.Linear, dim: int, head_dim: int, change: Callable[[Tensor], Tensor]) -> None:
+    """Put other heads in a projection, among its outputs (``dim`` 0, with their biases) or its inputs (1).
 
-
-def _keep_columns(linear: nn.Linear, columns: Tensor) -> None:
-    """Keep some inputs of a projection."""
-    linear.weight = _part(linear.weight, 1, columns)
-    linear.in_features = len(columns)
-
-
-def _part(parameter: Tensor, dim: int, kept: Tensor) -> nn.Parameter:
-    chosen = parameter.index_select(dim, kept.to(parameter.device))
-    return nn.Parameter(chosen, requires_grad=parameter.requires_grad)
+    ``change`` takes parameters with the heads as dimension ``dim``, (G, Dh, ...) or (..., H, Dh), and gives others of
+    this kind. The parameters are new objects afterwards.
+    """
+    for name in ("weight", "bias") if dim == 0 else ("weight",):
+        old = getattr(linear, name)
+        new = change(old.unflatten(dim, (-1, head_dim))).flatten(dim, dim + 1)
+        setattr(linear, name, nn.Parameter(new, requires_grad=old.requires_grad))
+    linear.out_features, linear.in_features = linear.weight.shape

@@ -16,6 +16,13 @@ from torch import Tensor
 
 from translator.attention.dropout import dropout
 
+#: Numbers of 32 bits in a vector register: the library's softmax takes ten times as long over shorter rows.
+_LANES = 16
+#: On a CPU the fused kernel takes a few microseconds per head and row, whatever their size. So many of them with so few
+#: keys, as in a step over a batch of sentences, are done up to three times as fast by batched products; not those of
+#: single queries in 16 bits, which gain nothing.
+_MANY_HEADS, _FEW_KEYS = 128, 64
+
 #: (q, k, v, visible, dropout_p) -> output (B, H, Q, Dh)
 Kernel = Callable[[Tensor, Tensor, Tensor, Tensor | None, float], Tensor]
 
@@ -35,8 +42,8 @@ def attention_weights(q: Tensor, k: Tensor, visible: Tensor | None) -> Tensor:
 def _softmax(products: Tensor, hidden: Tensor, scale: float) -> Tensor:
     """The softmax of products (B, H, Q, K) times ``scale``, with ``hidden``, 0 or -inf, added to them; written out.
 
-    For a CPU: it takes as long an element whatever the length of the rows; and powers of two, unlike those of e, take
-    no longer where they vanish.
+    For a CPU: the time per element does not depend on the length of the rows; and powers of two, unlike those of e,
+    take no longer where they vanish.
     """
     scores = torch.add(hidden, products, alpha=scale * math.log2(math.e))
     # Where all is hidden the highest score is -inf; a finite bound below it keeps -inf - bound from being NaN.
@@ -46,15 +53,11 @@ def _softmax(products: Tensor, hidden: Tensor, scale: float) -> Tensor:
     return weights / weights.sum(dim=-1, keepdim=True).clamp_min(1.0)
 
 
-#: Numbers of 32 bits in a vector register: the library's softmax takes ten times as long over rows of fewer.
-_LANES = 16
-
-
 def _softmax_to_learn(products: Tensor, hidden: Tensor, scale: float) -> Tensor:
     """The same by the library, whose backward pass is one pass over the scores and not a dozen.
 
     Hidden keys, and those that fill up a short row, get the lowest finite score, not -inf: a row that sees nothing
-    then comes out even, not as NaN, and is emptied afterwards.
+    then has equal weights, not NaN, and is set to zero afterwards.
     """
     n_keys, lowest = products.shape[-1], torch.finfo(products.dtype).min
     hidden = hidden.clamp_min(lowest)
@@ -62,8 +65,8 @@ def _softmax_to_learn(products: Tensor, hidden: Tensor, scale: float) -> Tensor:
     if n_keys < _LANES:
         scores = F.pad(scores, (0, _LANES - n_keys), value=lowest)
     weights = scores.softmax(dim=-1)[..., :n_keys]
-    blind = hidden.amax(dim=-1, keepdim=True) == lowest
-    return weights.masked_fill(blind, 0.0) if bool(blind.any()) else weights
+    fully_masked = hidden.amax(dim=-1, keepdim=True) == lowest
+    return weights.masked_fill(fully_masked, 0.0) if bool(fully_masked.any()) else weights
 
 
 def logarithm(visible: Tensor, dtype: torch.dtype) -> Tensor:
@@ -84,23 +87,14 @@ def attend_fused(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None, dropou
     return F.scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropout_p)
 
 
-#: On a CPU the fused kernel takes a few microseconds a head and row, whatever their size. So many of them with so few
-#: keys, as in a step over a batch of sentences, are done up to three times as fast by batched products; not those of
-#: single queries in 16 bits, which gain nothing.
-_MANY_HEADS, _FEW_KEYS = 128, 64
-
-
 def prefers_explicit(q: Tensor, k: Tensor) -> bool:
     """The one place that chooses a kernel when nobody asks for the weights.
 
     On a CPU the fused kernel's backward pass is slow enough to more than double a training step, while its forward
     pass is the faster one but for many short rows; on a GPU the fused kernel wins in both.
     """
-    if q.device.type != "cpu":
-        return False
-    if q.requires_grad:
-        return True
-    return many_short(q.shape[0] * q.shape[1], q.shape[2], k.shape[2], q.dtype)
+    many = many_short(q.shape[0] * q.shape[1], q.shape[2], k.shape[2], q.dtype)
+    return q.device.type == "cpu" and (q.requires_grad or many)
 
 
 def many_short(n_heads: int, n_queries: int, n_keys: int, dtype: torch.dtype) -> bool:

@@ -11,7 +11,7 @@ from translator.attention.groups import attend_groups
 from translator.attention.kernels import Kernel, attend
 from translator.attention.rules import Rule, View, both, causal, everywhere, strided, within
 from translator.attention.selection import attend_chosen, choose_keys
-from translator.errors import UserError
+from translator.errors import UserError, at_least
 
 #: A query's own copies of its keys cost as much as this many times their number of plain products.
 _COPIES = 32
@@ -23,10 +23,8 @@ class Pattern:
     Shapes as in `kernels`: q (B, H, Q, Dh); k, v (B, H, K, Dh). The queries are the last of the sequence so far.
     """
 
-    #: As many past columns are of use to later queries; None: all.
-    keeps: int | None = None
-    #: Whether `attend` takes keys and values (B, G, K, Dh) of fewer heads, each for H/G neighbouring query heads.
-    takes_groups = True
+    keeps: int | None = None  # how many past columns are of use to later queries; None: all
+    takes_groups = True  # whether `attend` takes k and v (B, G, K, Dh), each head for H/G neighbouring query heads
 
     def __init__(self, rule: Rule = everywhere) -> None:
         self.rule = rule
@@ -49,9 +47,9 @@ class Pattern:
 class _Sparse(Pattern):
     """A rule that shows neighbours, and few others, computed in blocks wherever that is less."""
 
-    def __init__(self, rule: Rule, blocks: Blocks) -> None:
-        super().__init__(rule)
-        self.blocks = blocks
+    def __init__(self, rule: Rule, reach: int, stride: int | None = None, *, causal_only: bool) -> None:
+        super().__init__(both(causal, rule) if causal_only else rule)
+        self.blocks = Blocks(reach, 0 if causal_only else reach, stride)
 
     def attend(
         self, q: Tensor, k: Tensor, v: Tensor, view: View, dropout_p: float = 0.0, kernel: Kernel = attend
@@ -75,8 +73,7 @@ class Window(_Sparse):
     """A sliding window: O(n * width) (Beltagy 2020, 2004.05150, 3.1)."""
 
     def __init__(self, width: int, *, causal_only: bool) -> None:
-        near = within(width)
-        super().__init__(_joined(near, causal_only), Blocks(width - 1, 0 if causal_only else width - 1))
+        super().__init__(within(width), width - 1, causal_only=causal_only)
         self.width, self.causal_only = width, causal_only
         self.keeps = width - 1  # the next query adds itself
 
@@ -90,8 +87,7 @@ class Strided(_Sparse):
     """Neighbours and the last key of every block: O(n * (stride + n / stride)) (Child 2019, 1904.10509)."""
 
     def __init__(self, stride: int, *, causal_only: bool) -> None:
-        sparse = strided(stride)
-        super().__init__(_joined(sparse, causal_only), Blocks(stride - 1, 0 if causal_only else stride - 1, stride))
+        super().__init__(strided(stride), stride - 1, stride, causal_only=causal_only)
 
 
 class TopK(Pattern):
@@ -100,8 +96,7 @@ class TopK(Pattern):
     takes_groups = False  # every query head chooses for itself
 
     def __init__(self, k: int, rule: Rule = everywhere) -> None:
-        if k <= 0:
-            raise UserError(f"attention top_k must be at least 1, not {k}")
+        at_least("attention top_k", k, 1)
         super().__init__(rule)
         self.k = k
 
@@ -135,10 +130,9 @@ class TopK(Pattern):
 def choose_pattern(
     *, causal_only: bool, window: int | None = None, stride: int | None = None, top_k: int | None = None
 ) -> Pattern:
-    """The pattern of one place by its number; without any, all is seen that may be.
+    """The pattern of one place, by the one number that is given; without any, all is seen that may be.
 
-    Raises:
-        UserError: a number is not positive, or there is more than one.
+    Raises UserError where a number is not positive, or there is more than one.
     """
     given = [name for name, value in (("window", window), ("stride", stride), ("top_k", top_k)) if value is not None]
     if len(given) > 1:
@@ -149,7 +143,3 @@ def choose_pattern(
         return Strided(stride, causal_only=causal_only)
     rule = causal if causal_only else everywhere
     return Pattern(rule) if top_k is None else TopK(top_k, rule)
-
-
-def _joined(rule: Rule, causal_only: bool) -> Rule:
-    return both(causal, rule) if causal_only else rule

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from translator.errors import UserError
+from translator.errors import at_least
 
 Rule = Callable[[Tensor, Tensor], Tensor]
 
@@ -32,11 +32,9 @@ def within(window: int) -> Rule:
 
     Joined with `causal`, the query at position 6 sees positions 3 to 6 when ``window`` is 4.
 
-    Raises:
-        UserError: ``window`` is not positive.
+    Raises UserError where ``window`` is not positive.
     """
-    if window <= 0:
-        raise UserError(f"attention window must be at least 1, not {window}")
+    at_least("attention window", window, 1)
 
     def rule(q_pos: Tensor, k_pos: Tensor) -> Tensor:
         return (q_pos[..., :, None] - k_pos[..., None, :]).abs() < window
@@ -51,11 +49,9 @@ def strided(stride: int) -> Rule:
     (Child 2019, 1904.10509, 4.2 and 4.3: the near positions of the strided pattern, the summaries of the fixed one).
     With ``stride`` near sqrt(n), a query sees some sqrt(n) keys.
 
-    Raises:
-        UserError: ``stride`` is not positive.
+    Raises UserError where ``stride`` is not positive.
     """
-    if stride <= 0:
-        raise UserError(f"attention stride must be at least 1, not {stride}")
+    at_least("attention stride", stride, 1)
     near = within(stride)
 
     def rule(q_pos: Tensor, k_pos: Tensor) -> Tensor:
@@ -90,7 +86,3 @@ class View:
         q_pos = torch.arange(self.q_start, self.q_start + n_queries, device=q.device)
         seen = rule(q_pos, torch.arange(self.k_start, self.k_start + n_keys, device=q.device))  # (Q, K)
         return seen if real is None else seen & real
-
-    def later(self, n: int) -> "View":
-        """The view of the queries from the n-th on."""
-        return View(self.q_start + n, self.k_start, self.valid)

@@ -1,6 +1,7 @@
 """Attention to the few keys that fit a query best (Zhao 2019, 1912.11637): chosen by content, not by position."""
 
 import math
+from dataclasses import replace
 
 import torch
 import torch.nn.functional as F
@@ -39,7 +40,7 @@ def choose_keys(q: Tensor, k: Tensor, view: View, rule: Rule, n: int) -> tuple[T
     for first in range(0, n_queries, rows):
         some = q[:, :, first : first + rows]
         scores = (some * (1.0 / math.sqrt(head_dim))) @ k.transpose(-2, -1)  # as the kernels score
-        visible = view.later(first).visible(rule, some, k)
+        visible = replace(view, q_start=view.q_start + first).visible(rule, some, k)
         if visible is not None:
             scores = scores.masked_fill(~visible, -math.inf)
         found.append(top_keys(scores, n))

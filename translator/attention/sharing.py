@@ -5,13 +5,13 @@ The averages are a start that is near, not the same: a short training on them re
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from translator.attention.heads import change_heads
 from translator.attention.multihead import MultiHeadAttention
 from translator.errors import UserError
 
 
-@torch.no_grad()
 def share_key_value_heads(attention: MultiHeadAttention, present: int, n_kv_heads: int) -> None:
     """Pool ``present`` key/value heads, counted before any head was pruned, to ``n_kv_heads``.
 
@@ -19,8 +19,7 @@ def share_key_value_heads(attention: MultiHeadAttention, present: int, n_kv_head
     2.1 and figure 1). Query heads read what their own key/value head went into. Of heads that were pruned nothing is
     averaged, and where a whole new group has gone, it stays gone. The parameters are new objects afterwards.
 
-    Raises:
-        UserError: ``n_kv_heads`` does not divide ``present``; nothing has been changed then.
+    Raises UserError where ``n_kv_heads`` does not divide ``present``; nothing has been changed then.
     """
     if n_kv_heads < 1 or present % n_kv_heads:
         fitting = ", ".join(str(n) for n in range(1, present) if present % n == 0)
@@ -29,19 +28,15 @@ def share_key_value_heads(attention: MultiHeadAttention, present: int, n_kv_head
         return
     whole = attention.out_proj.out_features // attention.head_dim  # query heads before any was pruned
     device = attention.head_to_kv.device
-    joined = torch.tensor(attention.kept, device=device) // (whole // n_kv_heads)  # (H,) new group of each query head
-    groups = torch.zeros(attention.n_kv_heads, dtype=torch.long, device=device)
-    groups[attention.head_to_kv] = joined  # (G,) new group of each old one: all its readers name the same
-    left = joined.unique()  # ascending
+    group_of_query = torch.tensor(attention.kept, device=device) // (whole // n_kv_heads)  # (H,) new key/value head
+    group_of_head = torch.zeros(attention.n_kv_heads, dtype=torch.long, device=device)
+    group_of_head[attention.head_to_kv] = group_of_query  # (G,) all readers of an old head name the same new one
+    left = group_of_query.unique()  # ascending
+
+    def means(heads: Tensor) -> Tensor:
+        """Old heads (G, Dh, ...) -> those that are left, the mean of each group."""
+        return torch.stack([heads[group_of_head == group].mean(dim=0) for group in left])
+
     for linear in (attention.k_proj, attention.v_proj):
-        linear.weight = _means(linear.weight, attention.head_dim, groups, left)
-        linear.bias = _means(linear.bias, attention.head_dim, groups, left)
-        linear.out_features = len(left) * attention.head_dim
-    attention.head_to_kv, attention.n_kv_heads = torch.searchsorted(left, joined), len(left)
-
-
-def _means(parameter: Tensor, head_dim: int, groups: Tensor, left: Tensor) -> nn.Parameter:
-    """Rows (G*Dh, ...) of G heads -> means over the heads of each group that is left (len(left)*Dh, ...)."""
-    heads = parameter.unflatten(0, (-1, head_dim))  # (G, Dh, ...)
-    means = torch.cat([heads[groups == group].mean(dim=0) for group in left])
-    return nn.Parameter(means, requires_grad=parameter.requires_grad)
+        change_heads(linear, 0, attention.head_dim, means)
+    attention.head_to_kv, attention.n_kv_heads = torch.searchsorted(left, group_of_query), len(left)

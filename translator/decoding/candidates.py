@@ -28,8 +28,8 @@ class Candidates:
         scratch = torch.empty(min(_ROWS, len(logits)), logits.shape[1], dtype=wide, device=logits.device)
         read = [_maxima_and_mass(scratch[: len(rows)].copy_(rows)) for rows in logits.split(_ROWS)]
         self._blocks = logits.view(len(logits), -1, _BLOCK)  # (R, V/block, block)
-        self._maxima = _joined([maxima for maxima, _ in read])  # (R, V/block)
-        self.mass = _joined([mass for _, mass in read])
+        # (R, V/block) and (R,); one piece is taken as it is, not copied
+        self._maxima, self.mass = (torch.cat(p) if len(p) > 1 else p[0] for p in zip(*read, strict=True))
 
     def forbid(self, banned: Sequence[int], history: Tensor, no_repeat_ngram: int) -> None:
         """Make tokens impossible; the others keep the probability that the model gives them.
@@ -42,7 +42,10 @@ class Candidates:
             block.select(1, token % _BLOCK).fill_(IMPOSSIBLE)
             self._maxima.select(1, token // _BLOCK).copy_(block.amax(1))
         if 0 < no_repeat_ngram <= history.shape[1]:
-            rows, tokens = _repeats(history, no_repeat_ngram)
+            grams = history.unfold(1, no_repeat_ngram, 1)  # (R, T-n+1, n)
+            opening = history[:, history.shape[1] - no_repeat_ngram + 1 :]  # (R, n-1): what is half said now
+            rows, places = (grams[:, :, :-1] == opening[:, None]).all(-1).nonzero(as_tuple=True)
+            tokens = grams[rows, places, -1]  # each would complete an n-gram that its row holds
             self._blocks[rows, tokens // _BLOCK, tokens % _BLOCK] = IMPOSSIBLE
             self._maxima[rows, tokens // _BLOCK] = self._blocks[rows, tokens // _BLOCK].amax(1).to(self._maxima.dtype)
 
@@ -93,15 +96,3 @@ def _maxima_and_mass(rows: Tensor) -> tuple[Tensor, Tensor]:
     highest = maxima.amax(1, keepdim=True).clamp_min(least)
     mass = rows.sub_(highest).exp_().sum(1).log_() + highest[:, 0]
     return maxima, mass.clamp_min(least)
-
-
-def _joined(pieces: list[Tensor]) -> Tensor:
-    return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
-
-
-def _repeats(history: Tensor, n: int) -> tuple[Tensor, Tensor]:
-    """Rows and tokens (each (found,)) such that the token would complete an n-gram that the row of history holds."""
-    grams = history.unfold(1, n, 1)  # (R, T-n+1, n)
-    opening = history[:, history.shape[1] - n + 1 :]  # (R, n-1): what is half said now
-    rows, places = (grams[:, :, :-1] == opening[:, None]).all(-1).nonzero(as_tuple=True)
-    return rows, grams[rows, places, -1]

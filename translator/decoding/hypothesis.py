@@ -4,8 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from translator.errors import UserError
-
 
 @dataclass(frozen=True)
 class Hypothesis:
@@ -25,22 +23,15 @@ def length_normalised(log_prob: float, length: int, alpha: float) -> float:
     return log_prob / math.pow(max(length, 1), alpha)
 
 
-def check_length_penalty(alpha: float) -> None:
-    """Raises UserError for an exponent beyond all use, whose powers of a length could leave the floats."""
-    if not -10 <= alpha <= 10:
-        raise UserError(f"length_penalty is {alpha}: choose an exponent between -10 and 10, such as 0, 0.6 or 1")
-
-
 def attainable(log_prob: float, length: int, limit: int, alpha: float) -> float:
     """The best score that any continuation of an open hypothesis of `length` tokens can reach.
 
-    More tokens never raise log_prob. So at best it stays as it is, and the divisor is the largest one:
-    that of the longest output for a positive alpha, that of the shortest one otherwise.
+    More tokens never raise log_prob. So at best it stays as it is, and the divisor is the largest one: that of the
+    longest output for a positive alpha, that of the shortest one otherwise.
     """
     return length_normalised(log_prob, limit if alpha > 0 else length + 1, alpha)
 
 
 def make_hypothesis(ids: Sequence[int], log_prob: float, *, finished: bool, alpha: float) -> Hypothesis:
     """A hypothesis with its score; `ids` are without the end of sentence."""
-    length = len(ids) + finished
-    return Hypothesis(tuple(ids), log_prob, length_normalised(log_prob, length, alpha), finished)
+    return Hypothesis(tuple(ids), log_prob, length_normalised(log_prob, len(ids) + finished, alpha), finished)

@@ -2,9 +2,6 @@
 
 from collections.abc import Sequence
 
-#: Sizes of batches between one power of two and the next.
-_SIZES = 4
-
 
 def staying(is_open: Sequence[bool]) -> list[int]:
     """Indices of the sentences that stay, in order: all open ones, and done ones that fill them up to a round number.
@@ -16,7 +13,7 @@ def staying(is_open: Sequence[bool]) -> list[int]:
     """
     n_open = sum(is_open)
     power = 1 << max(n_open - 1, 0).bit_length()  # the next power of two
-    step = max(1, power // (2 * _SIZES))
+    step = max(1, power // 8)  # four sizes between one power of two and the next
     spare = -n_open % step
     kept = []
     for index, goes_on in enumerate(is_open):

@@ -7,31 +7,35 @@ import torch
 from torch import Tensor
 
 from translator.decoding.candidates import IMPOSSIBLE, Candidates
+from translator.decoding.greedy import follow
 from translator.decoding.hypothesis import Hypothesis
-from translator.decoding.paths import follow
-from translator.decoding.state import S, Step
-from translator.errors import UserError
+from translator.decoding.interface import S, SearchRules, Step
+from translator.errors import UserError, at_least
 
 # Few distributions need more tokens to reach a usual top_p, and these few are found far faster than all are sorted.
 _USUAL_NUCLEUS = 64
 
 
 def sample(
-    step: Step[S], state: S, max_lengths: Tensor, *, seeds: Sequence[int], n_best: int = 1, bos_id: int,
-    eos_id: int, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, length_penalty: float = 1.0,
-    banned: Sequence[int] = (), no_repeat_ngram: int = 0,
+    step: Step[S], state: S, max_lengths: Tensor, rules: SearchRules, *, seeds: Sequence[int], n_best: int = 1,
+    temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0,
 ) -> list[list[Hypothesis]]:  # fmt: skip
     """n_best independent samples a sentence, best score first; they may repeat.
 
-    The probabilities are sharpened by `temperature`, then cut to the top_k most probable tokens (0: all),
-    then to the nucleus: the fewest that together reach top_p (Holtzman 2020, 3.1); tokens that tie with the
-    last one stay. log_prob and score are under the model's own distribution, neither sharpened nor cut.
-    seeds (B,): all the chance in a sentence comes from its own seed, so that it is drawn alike in any
-    batch; sample i is the same for any n_best. Limits and bans as in greedy_search.
+    The probabilities are sharpened by `temperature`, then cut to the top_k most probable tokens (0: all), then to the
+    nucleus: the fewest that together reach top_p (Holtzman 2020, 3.1); tokens that tie with the last one stay. log_prob
+    and score are under the model's own distribution, neither sharpened nor cut. seeds (B,): all the chance in a
+    sentence comes from its own seed, so that it is drawn alike in any batch; sample i is the same for any n_best.
+    Limits as in greedy_search.
 
     Raises UserError for a temperature outside [0.01, 100], top_k < 0, top_p outside (0, 1] or n_best < 1.
     """
-    _check(temperature, top_k, top_p, n_best)
+    at_least("top_k", top_k, 0)
+    at_least("n_best", n_best, 1)
+    if not 0.01 <= temperature <= 100:
+        raise UserError(f"temperature must be between 0.01 and 100 (1: as the model has it), not {temperature}")
+    if not 0 < top_p <= 1:
+        raise UserError(f"top_p must be a probability above 0 and at most 1, not {top_p}")
     chance = [random.Random(f"{seed}/{i}") for seed in seeds for i in range(n_best)]
 
     def choose(candidates: Candidates, paths: list[int]) -> Tensor:
@@ -39,21 +43,7 @@ def sample(
         points = torch.tensor([chance[path].random() for path in paths], device=logits.device)
         return _draw(logits / temperature, top_k, top_p, points)
 
-    return follow(
-        step, state, max_lengths, choose, width=n_best, bos_id=bos_id, eos_id=eos_id,
-        length_penalty=length_penalty, banned=banned, no_repeat_ngram=no_repeat_ngram,
-    )  # fmt: skip
-
-
-def _check(temperature: float, top_k: int, top_p: float, n_best: int) -> None:
-    if not 0.01 <= temperature <= 100:
-        raise UserError(f"temperature is {temperature}: choose one between 0.01 and 100 (1: as the model has it)")
-    if top_k < 0:
-        raise UserError(f"top_k is {top_k}: choose a number of tokens, or 0 for all of them")
-    if not 0 < top_p <= 1:
-        raise UserError(f"top_p is {top_p}: choose a probability above 0 and at most 1")
-    if n_best < 1:
-        raise UserError(f"n_best is {n_best}: choose how many samples to draw, at least 1")
+    return follow(step, state, max_lengths, rules, choose, width=n_best)
 
 
 def _draw(logits: Tensor, top_k: int, top_p: float, points: Tensor) -> Tensor:

@@ -2,17 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Generic
+from typing import Generic
 
 import torch
 
 from translator.data.padding import length_batches, pad
 from translator.decoding.beam import beam_search
-from translator.decoding.greedy import greedy_search
 from translator.decoding.hypothesis import Hypothesis
+from translator.decoding.interface import S, Searchable, SearchRules
 from translator.decoding.sampling import sample
-from translator.decoding.state import S, Searchable
 from translator.errors import UserError
 from translator.inference.encoding import Part
 from translator.inference.options import EXTRA_PIECES, TranslateOptions
@@ -49,19 +47,15 @@ class Searcher(Generic[S]):
         config, device = self.model.config, next(self.model.parameters()).device
         source, valid = pad([[*part.ids, config.eos_id] for part in parts], config.pad_id, device)
         limits = torch.tensor([output_limit(config, len(part.ids), options) for part in parts], device=device)
-        common: dict[str, Any] = {
-            "bos_id": config.bos_id, "eos_id": config.eos_id, "banned": (config.unk_id,),
-            "length_penalty": options.length_penalty, "no_repeat_ngram": options.no_repeat_ngram,
-        }  # fmt: skip
-        find = partial(beam_search, beam_size=options.beam_size, n_best=options.n_best)
-        if options.sample:
-            find = partial(
-                sample, seeds=[_seed(options.seed, first_line + part.line, part.start) for part in parts],
-                n_best=options.n_best, temperature=options.temperature, top_k=options.top_k, top_p=options.top_p,
-            )  # fmt: skip
-        elif options.beam_size == 1:
-            find = partial(greedy_search)
-        return find(self.searched.step, self.searched.start(source, valid), limits, **common)
+        banned = (config.unk_id,)
+        rules = SearchRules(config.bos_id, config.eos_id, options.length_penalty, banned, options.no_repeat_ngram)
+        step, state = self.searched.step, self.searched.start(source, valid)
+        if not options.sample:
+            return beam_search(step, state, limits, rules, beam_size=options.beam_size, n_best=options.n_best)
+        return sample(
+            step, state, limits, rules, seeds=[_seed(options.seed, first_line + p.line, p.start) for p in parts],
+            n_best=options.n_best, temperature=options.temperature, top_k=options.top_k, top_p=options.top_p,
+        )  # fmt: skip
 
 
 def position_limit(config: ModelConfig) -> int | None:

@@ -18,6 +18,7 @@ from translator.bundle import Bundle
 from translator.data.padding import pad
 from translator.decoding.beam import beam_search
 from translator.decoding.hypothesis import Hypothesis
+from translator.decoding.interface import SearchRules
 from translator.inference.options import EXTRA_PIECES, TranslateOptions
 from translator.inspection.probes import Probes
 from translator.model.transformer import Transformer
@@ -175,10 +176,8 @@ def _search(model: Transformer, sources: Sequence[Sequence[int]], beam_size: int
     config = model.config
     source, valid = pad([[*ids, config.eos_id] for ids in sources], config.pad_id, torch.device("cpu"))
     limits = torch.tensor([_limit(model, ids) for ids in sources])
-    found = beam_search(
-        model.step, model.start(source, valid), limits, beam_size=beam_size,
-        bos_id=config.bos_id, eos_id=config.eos_id, banned=(config.unk_id,),
-    )  # fmt: skip
+    rules = SearchRules(config.bos_id, config.eos_id, banned=(config.unk_id,))
+    found = beam_search(model.step, model.start(source, valid), limits, rules, beam_size=beam_size)
     return [of_sentence[0] for of_sentence in found]
 
 

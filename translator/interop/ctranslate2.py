@@ -128,7 +128,7 @@ def _fill_decoder(decoder: Any, model: Transformer) -> None:
         _fill_norm(theirs.ffn.layer_norm, layer.ff_residual.norm)
     decoder.projection.weight = model.output.weight.detach().clone()
     bias = torch.zeros(model.config.vocab_size)
-    decoder.projection.bias = bias.index_fill(0, model.impossible.cpu(), NEVER)
+    decoder.projection.bias = bias.index_fill(0, model.excluded_ids.cpu(), NEVER)
 
 
 def _fill_embeddings(stack: Any, tokens: Any, embeddings: Embeddings) -> None:

@@ -111,7 +111,7 @@ def their_weights(model: Transformer) -> dict[str, Tensor]:
     for stack, embeddings in (("encoder", model.src_embeddings), ("decoder", model.tgt_embeddings)):
         weights[f"model.{stack}.embed_positions.weight"] = position_table(embeddings).cpu()[:, order].contiguous()
     bias = torch.zeros(1, config.vocab_size)
-    weights["final_logits_bias"] = bias.index_fill(1, model.impossible.cpu(), float("-inf"))
+    weights["final_logits_bias"] = bias.index_fill(1, model.excluded_ids.cpu(), float("-inf"))
     return weights
 
 

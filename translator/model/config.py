@@ -1,11 +1,10 @@
 """What a model is: plain frozen values that travel with the weights. Standard library only."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from difflib import get_close_matches
 from typing import Any, Literal, TypeVar, get_args
 
-from translator.errors import UserError
+from translator.errors import UserError, at_least, did_you_mean, one_of
 
 Norm = Literal["pre", "post"]
 Positions = Literal["sinusoidal", "sinusoidal_halves", "learned", "rotary", "none"]
@@ -14,17 +13,15 @@ Tying = Literal["all", "decoder", "none"]
 
 _Config = TypeVar("_Config")
 
-_SIZES = ("vocab_size", "d_model", "n_heads", "d_ff", "max_positions")
-_DEPTHS = ("n_encoder_layers", "n_decoder_layers")
+_ONE_OR_MORE = ("vocab_size", "d_model", "n_heads", "d_ff", "max_positions")
+_LEAST = dict.fromkeys(_ONE_OR_MORE, 1) | {"n_encoder_layers": 0, "n_decoder_layers": 0}
 _CHOICES = {"norm": Norm, "positions": Positions, "tie_embeddings": Tying, "activation": Activation}
-_SWITCHES = ("embedding_norm", "embedding_scale", "output_bias", "cross")
-_PATTERNS = ("window", "stride", "top_k")
 _SITES = ("encoder_attention", "decoder_attention", "cross_attention")
 
 
 @dataclass(frozen=True)
 class Site:
-    """One place where attention is used: how many key/value heads (None: one a head), and which keys are looked at.
+    """One place where attention is used: how many key/value heads (None: one per head), and which keys are looked at.
 
     At most one of these: a window's width, the stride of neighbours and summaries, how many keys of the highest
     scores. None of them: all.
@@ -37,7 +34,20 @@ class Site:
 
     def pattern(self) -> dict[str, int | None]:
         """What `attention.patterns.choose_pattern` takes."""
-        return {name: getattr(self, name) for name in _PATTERNS}
+        return {"window": self.window, "stride": self.stride, "top_k": self.top_k}
+
+    def check(self, name: str, n_heads: int) -> None:
+        """Raise UserError for numbers that cannot be those of an attention of this name and number of heads."""
+        given = {key: value for key, value in vars(self).items() if value is not None}
+        for key, value in given.items():
+            at_least(f"{name}: {key}", value, 1)
+        if n_heads % given.pop("n_kv_heads", 1):
+            raise UserError(f"{name}: n_heads ({n_heads}) must be a multiple of n_kv_heads ({self.n_kv_heads})")
+        if len(given) > 1:
+            raise UserError(f"{name}: {' and '.join(given)} exclude each other; set one of them")
+        for key in given:
+            if name == "cross_attention" and key != "top_k":
+                raise UserError(f"{name}: a {key} has no meaning between two sentences; set it for self-attention only")
 
 
 @dataclass(frozen=True)
@@ -47,8 +57,7 @@ class ModelConfig:
     An encoder alone has no decoder layers; a decoder alone has neither encoder layers nor ``cross``. A decoder over
     foreign vectors has no encoder layers either, and names their width as ``memory_dim``.
 
-    Raises:
-        UserError: values that do not fit together, or an unknown key, by name.
+    Raises UserError for values that do not fit together and for an unknown key, by name.
     """
 
     vocab_size: int
@@ -82,47 +91,57 @@ class ModelConfig:
     eos_id: int = 3
 
     def __post_init__(self) -> None:
-        for name in (*_SIZES, *_DEPTHS):
-            _check_whole("model", name, getattr(self, name), least=int(name in _SIZES))
+        for name, least in _LEAST.items():
+            at_least(f"model: {name}", getattr(self, name), least)
+        at_least("model: memory_dim", 1 if self.memory_dim is None else self.memory_dim, 1)
+        for name, choices in _CHOICES.items():
+            one_of(f"model: {name}", getattr(self, name), get_args(choices))
         for name in ("dropout", "attention_dropout", "activation_dropout"):
-            if not 0.0 <= getattr(self, name) < 1.0:
-                raise UserError(f"model: {name} must be at least 0 and below 1, not {getattr(self, name)!r}")
-        for name, kind in _CHOICES.items():
-            if getattr(self, name) not in get_args(kind):
-                raise UserError(
-                    f"model: {name} must be one of {', '.join(get_args(kind))}, not {getattr(self, name)!r}"
-                )
+            self._require(name, 0.0 <= getattr(self, name) < 1.0, "at least 0 and below 1")
+        for name in ("embedding_norm", "embedding_scale", "output_bias", "cross"):
+            self._require(name, isinstance(getattr(self, name), bool), "true or false")
+        small = isinstance(self.norm_epsilon, float) and 0.0 < self.norm_epsilon < 1.0
+        self._require("norm_epsilon", small, "a number above 0 and below 1")
         for name in ("pad_id", "unk_id", "bos_id", "eos_id"):
-            value = getattr(self, name)
-            if not _is_whole(value) or not 0 <= value < self.vocab_size:
-                raise UserError(f"model: {name} must be a whole number from 0 to {self.vocab_size - 1}, not {value!r}")
-        self._check_options()
-        self._check_stacks()
-        self._check_heads()
+            is_row = type(getattr(self, name)) is int and getattr(self, name) in range(self.vocab_size)
+            self._require(name, is_row, f"a whole number from 0 to {self.vocab_size - 1}")
+        for name in _SITES:
+            getattr(self, name).check(name, self.n_heads)
+        for misfit in self._misfits():
+            raise UserError(f"model: {misfit}")
         self._check_pruned_heads()
 
-    def _check_options(self) -> None:
-        for name in _SWITCHES:
-            if not isinstance(getattr(self, name), bool):
-                raise UserError(f"model: {name} must be true or false, not {getattr(self, name)!r}")
-        epsilon = self.norm_epsilon
-        if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not 0.0 < epsilon < 1.0:
-            raise UserError(f"model: norm_epsilon must be a number above 0 and below 1, not {epsilon!r}")
+    def _require(self, name: str, holds: bool, what: str) -> None:
+        if not holds:
+            raise UserError(f"model: {name} must be {what}, not {getattr(self, name)!r}")
 
-    def _check_stacks(self) -> None:
-        if self.memory_dim is not None:
-            _check_whole("model", "memory_dim", self.memory_dim)
-            if self.n_encoder_layers or not self.cross:
-                raise UserError(
-                    "model: memory_dim is the width of a memory from elsewhere; it goes with n_encoder_layers 0 and "
-                    "cross true"
-                )
+    def _misfits(self) -> Iterator[str]:
+        """What is right by itself but does not go together, in words."""
+        if self.memory_dim is not None and (self.n_encoder_layers or not self.cross):
+            yield "memory_dim is the width of a memory from elsewhere; it goes with n_encoder_layers 0 and cross true"
         if not self.n_encoder_layers and not self.n_decoder_layers:
-            raise UserError("model: n_encoder_layers and n_decoder_layers are both 0; give one of them a layer")
+            yield "n_encoder_layers and n_decoder_layers are both 0; give one of them a layer"
         if self.n_encoder_layers and self.n_decoder_layers and not self.cross:
-            raise UserError(
-                "model: with cross false nothing reads the encoder; set n_encoder_layers to 0, or cross to true"
-            )
+            yield "with cross false nothing reads the encoder; set n_encoder_layers to 0, or cross to true"
+        if self.d_model % self.n_heads:
+            yield f"d_model ({self.d_model}) must be a multiple of n_heads ({self.n_heads})"
+        head_dim = self.d_model // self.n_heads
+        if self.positions == "rotary" and head_dim % 2:
+            yield f"rotary positions need an even head size, not {head_dim} (d_model / n_heads)"
+
+    def _check_pruned_heads(self) -> None:
+        layers = {"encoder": self.n_encoder_layers, "decoder": self.n_decoder_layers, "cross": self.n_decoder_layers}
+        for site, heads in _mapping(self.pruned_heads, "pruned_heads").items():
+            kind, _, layer = str(site).partition(".")
+            if layer not in map(str, range(layers.get(kind, 0))):
+                last = ", ".join(f"{name}.0 to {name}.{n - 1}" for name, n in layers.items())
+                raise UserError(f"pruned_heads: there is no attention {site!r}; there are {last}")
+            whole = isinstance(heads, list) and all(type(number) is int for number in heads)
+            if not whole or heads != [number for number in range(self.n_heads) if number in heads]:
+                raise UserError(
+                    f"pruned_heads: {site} must hold different whole numbers from 0 to {self.n_heads - 1} "
+                    f"in ascending order, not {heads!r}"
+                )
 
     @property
     def has_source(self) -> bool:
@@ -137,38 +156,11 @@ class ModelConfig:
     def check_translates(self) -> None:
         """Raise UserError unless the model reads a source and writes a target."""
         if not (self.has_source and self.has_target):
+            lacks = "source to look at" if self.has_target else "decoder"
             raise UserError(
-                "this model is no translator: it has "
-                + ("no decoder" if not self.has_target else "no source to look at")
-                + "; train one with n_decoder_layers of at least 1 and cross true"
+                f"this model is no translator: it has no {lacks}; train one with n_decoder_layers of at least 1 and "
+                "cross true"
             )
-
-    def _check_heads(self) -> None:
-        if self.d_model % self.n_heads:
-            raise UserError(f"model: d_model ({self.d_model}) must be a multiple of n_heads ({self.n_heads})")
-        head_dim = self.d_model // self.n_heads
-        if self.positions == "rotary" and head_dim % 2:
-            raise UserError(f"model: rotary positions need an even head size, not {head_dim} (d_model / n_heads)")
-        for name in _SITES:
-            _check_site(name, getattr(self, name), self.n_heads)
-        for key in ("window", "stride"):
-            if getattr(self.cross_attention, key) is not None:
-                raise UserError(
-                    f"cross_attention: a {key} has no meaning between two sentences; set {key} for self-attention only"
-                )
-
-    def _check_pruned_heads(self) -> None:
-        layers = {"encoder": self.n_encoder_layers, "decoder": self.n_decoder_layers, "cross": self.n_decoder_layers}
-        for site, heads in _mapping(self.pruned_heads, "pruned_heads").items():
-            kind, _, layer = str(site).partition(".")
-            if layer not in map(str, range(layers.get(kind, 0))):
-                last = ", ".join(f"{name}.0 to {name}.{n - 1}" for name, n in layers.items())
-                raise UserError(f"pruned_heads: there is no attention {site!r}; there are {last}")
-            if not _are_numbers(heads, self.n_heads):
-                raise UserError(
-                    f"pruned_heads: {site} must hold different whole numbers from 0 to {self.n_heads - 1} "
-                    f"in ascending order, not {heads!r}"
-                )
 
     def without_heads(self, heads: Mapping[str, Collection[int]]) -> "ModelConfig":
         """The same with more heads removed; those that have gone before stay so."""
@@ -179,18 +171,15 @@ class ModelConfig:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "ModelConfig":
         """Build from plain values as `to_dict` gives them."""
-        values = dict(_mapping(values, "model"))
-        for name in _SITES:
-            if name in values:
-                values[name] = from_dict(Site, values[name], name)
+        values = {
+            key: from_dict(Site, value, key) if key in _SITES else value
+            for key, value in _mapping(values, "model").items()
+        }
         return from_dict(cls, values, "model")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; ``pruned_heads`` stands there only where there are any."""
-        values = asdict(self)
-        if not self.pruned_heads:
-            del values["pruned_heads"]
-        return values
+        return {name: value for name, value in asdict(self).items() if value or name != "pruned_heads"}
 
 
 def from_dict(kind: type[_Config], values: Mapping[str, Any], where: str) -> _Config:
@@ -199,9 +188,8 @@ def from_dict(kind: type[_Config], values: Mapping[str, Any], where: str) -> _Co
     known = [f.name for f in fields(kind)]  # type: ignore[arg-type]
     for key in values:
         if key not in known:
-            close = get_close_matches(str(key), known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
-            raise UserError(f"{where}: unknown key {key!r}; {hint}")
+            hint = did_you_mean(str(key), known) or f"; known: {', '.join(known)}"
+            raise UserError(f"{where}: unknown key {key!r}{hint}")
     try:
         return kind(**values)
     except TypeError as error:
@@ -212,31 +200,3 @@ def _mapping(values: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(values, Mapping):
         raise UserError(f"{where}: must be a mapping, not {values!r}")
     return values
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _are_numbers(values: Any, end: int) -> bool:
-    """Whether these are different whole numbers from 0 to below ``end``, in ascending order."""
-    if not isinstance(values, list) or not all(_is_whole(value) and 0 <= value < end for value in values):
-        return False
-    return values == sorted(set(values))
-
-
-def _check_whole(where: str, name: str, value: Any, least: int = 1) -> None:
-    if not _is_whole(value) or value < least:
-        raise UserError(f"{where}: {name} must be a whole number of at least {least}, not {value!r}")
-
-
-def _check_site(name: str, site: Site, n_heads: int) -> None:
-    if site.n_kv_heads is not None:
-        _check_whole(name, "n_kv_heads", site.n_kv_heads)
-        if n_heads % site.n_kv_heads:
-            raise UserError(f"{name}: n_heads ({n_heads}) must be a multiple of n_kv_heads ({site.n_kv_heads})")
-    given = {key: value for key, value in site.pattern().items() if value is not None}
-    for key, value in given.items():
-        _check_whole(name, key, value)
-    if len(given) > 1:
-        raise UserError(f"{name}: {' and '.join(given)} exclude each other; set one of them")

@@ -1,10 +1,11 @@
 """What a model costs, from its configuration alone: parameters, multiply-adds, bytes of the cache.
 
 Multiply-adds are those of matrix products; sums, softmax, norms and look-ups are not counted. Exact for the written-out
-kernel and unpadded sentences of S source and T target tokens.
+kernel and unpadded sentences of S source and T target tokens. Of attention, every product of a head takes Dh of them,
+for the scores and for the sums of values alike, and H * Dh = D.
 """
 
-from translator.attention.patterns import Pattern, choose_pattern
+from translator.attention.patterns import choose_pattern
 from translator.model.config import ModelConfig, Site
 
 BYTES = 4  # of a float32 number
@@ -31,8 +32,8 @@ def parameters(config: ModelConfig) -> int:
 def source_multiply_adds(config: ModelConfig, source: int) -> int:
     """Reading a sentence of S tokens: the encoder, and the decoder's keys and values of its memory."""
     pattern = choose_pattern(causal_only=False, **config.encoder_attention.pattern())
-    layer = source * (_matrices(config, config.encoder_attention) + _feed_forward(config))
-    layer += _looking(config, pattern, source, source)
+    layer = source * (_matrices(config, config.encoder_attention) + 2 * config.d_model * config.d_ff)
+    layer += config.d_model * pattern.products(source, source)
     width = config.memory_dim or config.d_model
     memory = source * 2 * width * _kv_width(config, config.cross_attention) * config.cross
     return config.n_encoder_layers * layer + config.n_decoder_layers * memory
@@ -45,10 +46,10 @@ def target_multiply_adds(config: ModelConfig, source: int, target: int, past: in
     """
     own = choose_pattern(causal_only=True, **config.decoder_attention.pattern())
     cross = choose_pattern(causal_only=False, **config.cross_attention.pattern())
-    layer = target * (_matrices(config, config.decoder_attention) + _feed_forward(config))
-    layer += _looking(config, own, target, _kept(config, past) + target)
+    layer = target * (_matrices(config, config.decoder_attention) + 2 * config.d_model * config.d_ff)
+    layer += config.d_model * own.products(target, _kept(config, past) + target)
     if config.cross:
-        layer += target * 2 * config.d_model**2 + _looking(config, cross, target, source)  # q_proj and out_proj
+        layer += target * 2 * config.d_model**2 + config.d_model * cross.products(target, source)  # q_proj and out_proj
     return config.n_decoder_layers * layer + target * config.d_model * config.vocab_size
 
 
@@ -84,15 +85,6 @@ def _matrices(config: ModelConfig, site: Site, memory_dim: int | None = None) ->
 def _projections(config: ModelConfig, site: Site, memory_dim: int | None = None) -> int:
     """Parameters of the four projections."""
     return _matrices(config, site, memory_dim) + 2 * config.d_model + 2 * _kv_width(config, site)
-
-
-def _feed_forward(config: ModelConfig) -> int:
-    return 2 * config.d_model * config.d_ff
-
-
-def _looking(config: ModelConfig, pattern: Pattern, n_queries: int, n_keys: int) -> int:
-    """Scores and sums of values: every product of a head takes Dh multiply-adds, and H * Dh = D."""
-    return config.d_model * pattern.products(n_queries, n_keys)
 
 
 def _kept(config: ModelConfig, target: int) -> int:

@@ -21,8 +21,7 @@ class Embeddings(nn.Module):
         super().__init__()
         self.tokens = tokens
         self.scale = math.sqrt(config.d_model) if config.embedding_scale else 1.0
-        self.max_positions = config.max_positions
-        self.kind = config.positions
+        self.kind, self.max_positions = config.positions, config.max_positions
         self.learned = nn.Embedding(config.max_positions, config.d_model) if config.positions == "learned" else None
         if self.learned is not None:
             nn.init.normal_(self.learned.weight, std=config.d_model**-0.5)
@@ -32,18 +31,13 @@ class Embeddings(nn.Module):
         self._table = torch.empty(0, config.d_model)
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        """Ids (B, T), the first at absolute position ``start`` -> (B, T, D).
+        """Ids (B, T), the first at absolute position ``start`` -> (B, T, D)."""
+        return self.embed(ids, self.position_vectors(start, ids.shape[1]))
 
-        Raises:
-            UserError: learned positions do not reach that far.
-        """
-        return self.at(ids, self.places(start, ids.shape[1]))
-
-    def places(self, start: int, n: int) -> Tensor | None:
+    def position_vectors(self, start: int, n: int) -> Tensor | None:
         """What is added at n positions from ``start`` on (n, D); None: nothing.
 
-        Raises:
-            UserError: learned positions do not reach that far.
+        Raises UserError where learned positions do not reach that far.
         """
         end = start + n
         if self.learned is not None:
@@ -54,14 +48,14 @@ class Embeddings(nn.Module):
             return self._sinusoids(end)[start:end]
         return None
 
-    def at(self, ids: Tensor, places: Tensor | None) -> Tensor:
-        """Ids (B, T) at ``places`` (T, D) -> (B, T, D)."""
+    def embed(self, ids: Tensor, position_vectors: Tensor | None) -> Tensor:
+        """Ids (B, T) and `position_vectors` (T, D) -> (B, T, D)."""
         x = self.tokens(ids)
         if self.scale != 1.0:
             x = x * self.scale
-        if places is not None:
-            x = x + places
-        dropped: Tensor = self.dropout(narrowed(self.norm(x)))
+        if position_vectors is not None:
+            x = x + position_vectors
+        dropped: Tensor = self.dropout(to_autocast_type(self.norm(x)))
         return dropped
 
     def _sinusoids(self, length: int) -> Tensor:
@@ -73,7 +67,7 @@ class Embeddings(nn.Module):
         return self._table
 
 
-def narrowed(x: Tensor) -> Tensor:
+def to_autocast_type(x: Tensor) -> Tensor:
     """The type in which the residual stream runs: autocast's where that is on, so that no block converts back."""
     device = x.device.type
     return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x

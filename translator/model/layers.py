@@ -1,17 +1,18 @@
 """The blocks of the two stacks (Vaswani 2017, figure 1)."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
+from typing import Any
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from translator.attention.cache import KV
 from translator.attention.dropout import Dropout
 from translator.attention.multihead import CausalSelfAttention, CrossAttention, SelfAttention
-from translator.attention.patterns import choose_pattern
-from translator.model.config import ModelConfig
+from translator.model.config import ModelConfig, Site
+from translator.model.embeddings import to_autocast_type
 
 #: What stands between the two matrices of the feed-forward network.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -53,9 +54,7 @@ class Residual(nn.Module):
 
     def before(self, x: Tensor) -> Tensor:
         """What the sublayer sees; under autocast it is narrowed here once, not by each of its projections."""
-        x = self.norm(x) if self.pre else x
-        device = x.device.type
-        return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
+        return to_autocast_type(self.norm(x) if self.pre else x)
 
     def after(self, x: Tensor, out: Tensor) -> Tensor:
         """The sublayer's output joined with its input."""
@@ -68,15 +67,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        site = config.encoder_attention
-        self.self_attn = SelfAttention(
-            config.d_model,
-            config.n_heads,
-            n_kv_heads=site.n_kv_heads,
-            dropout=config.attention_dropout,
-            pattern=choose_pattern(causal_only=False, **site.pattern()),
-            rotary=config.positions == "rotary",
-        )
+        self.self_attn = SelfAttention(**_sizes(config, config.encoder_attention), rotary=config.positions == "rotary")
         self.feed_forward = FeedForward(config)
         self.self_residual, self.ff_residual = Residual(config), Residual(config)
 
@@ -93,30 +84,12 @@ class DecoderLayer(nn.Module):
     Where the configuration says ``cross`` false there is no cross-attention and no memory: GPT's block (Radford 2018).
     """
 
-    cross_attn: CrossAttention
-    cross_residual: Residual
-
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        site = config.decoder_attention
-        self.self_attn = CausalSelfAttention(
-            config.d_model,
-            config.n_heads,
-            n_kv_heads=site.n_kv_heads,
-            dropout=config.attention_dropout,
-            rotary=config.positions == "rotary",
-            **site.pattern(),
-        )
-        self.cross = config.cross
+        self.cross, rotary = config.cross, config.positions == "rotary"
+        self.self_attn = CausalSelfAttention(**_sizes(config, config.decoder_attention), rotary=rotary)
         if self.cross:
-            self.cross_attn = CrossAttention(
-                config.d_model,
-                config.n_heads,
-                n_kv_heads=config.cross_attention.n_kv_heads,
-                memory_dim=config.memory_dim,
-                dropout=config.attention_dropout,
-                pattern=choose_pattern(causal_only=False, **config.cross_attention.pattern()),
-            )
+            self.cross_attn = CrossAttention(**_sizes(config, config.cross_attention), memory_dim=config.memory_dim)
         self.feed_forward = FeedForward(config)
         self.self_residual = Residual(config)
         if self.cross:
@@ -132,3 +105,9 @@ class DecoderLayer(nn.Module):
             x = self.cross_residual.after(x, self.cross_attn(self.cross_residual.before(x), memory, valid))
         x = self.ff_residual.after(x, self.feed_forward(self.ff_residual.before(x)))
         return x, cache
+
+
+def _sizes(config: ModelConfig, site: Site) -> dict[str, Any]:
+    """What the attention of one place takes, whatever its kind."""
+    sizes = {"d_model": config.d_model, "n_heads": config.n_heads, "dropout": config.attention_dropout}
+    return sizes | asdict(site)

@@ -11,9 +11,9 @@ from translator.attention.cache import KV
 class DecoderState:
     """The cache of B sentences with N rows (beams) each; rows of a sentence stand together.
 
-    ``self_kv`` holds one entry a layer with B*N rows; ``cross_kv`` one entry a layer with B rows, shared by the rows
-    of a sentence, and nothing without cross-attention; ``src_valid`` (B, S), S = 0 without a memory; ``length`` tokens
-    have been read by every row.
+    ``self_kv`` holds one entry per layer with B*N rows; ``cross_kv`` one entry per layer with B rows, shared by the
+    rows of a sentence, and nothing without cross-attention; ``src_valid`` (B, S), S = 0 without a memory; ``length``
+    tokens have been read by every row.
     """
 
     cross_kv: tuple[KV, ...]
@@ -32,11 +32,8 @@ class DecoderState:
         n_sentences = len(self.src_valid)
         if len(rows) == n_sentences:
             return DecoderState(self.cross_kv, self.src_valid, self_kv, self.length)
-        sentences = rows[:, 0] // (self._n_rows() // n_sentences)
+        first = self.self_kv[0]
+        n_rows = n_sentences if first is None else first.k.shape[0]  # B*N; one per sentence before the first step
+        sentences = rows[:, 0] // (n_rows // n_sentences)
         cross_kv = tuple(kv.select(sentences) for kv in self.cross_kv)
         return DecoderState(cross_kv, self.src_valid.index_select(0, sentences), self_kv, self.length)
-
-    def _n_rows(self) -> int:
-        """B*N; before the first step there is one row a sentence."""
-        first = self.self_kv[0]
-        return len(self.src_valid) if first is None else first.k.shape[0]

@@ -4,6 +4,8 @@ Letters: B sentences, N rows (beams) a sentence, S source length, T target lengt
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -28,8 +30,8 @@ class Transformer(nn.Module):
     from elsewhere: `start_from`. One stack has one `Embeddings`, under both names.
     """
 
-    impossible: Tensor
-    possible: Tensor
+    excluded_ids: Tensor
+    logit_mask: Tensor
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -42,16 +44,17 @@ class Transformer(nn.Module):
         self.tgt_embeddings = Embeddings(config, target_tokens) if both else self.src_embeddings
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_decoder_layers))
-        self.encoder_norm = _final_norm(config) if config.has_source else nn.Identity()
-        self.decoder_norm = _final_norm(config) if config.has_target else nn.Identity()
+        # What ends a stack; post-norm layers already end in a norm.
+        norm = partial(nn.LayerNorm, config.d_model, eps=config.norm_epsilon) if config.norm == "pre" else nn.Identity
+        self.encoder_norm = norm() if config.has_source else nn.Identity()
+        self.decoder_norm = norm() if config.has_target else nn.Identity()
         untied = config.tie_embeddings == "none"
         self.output = nn.Embedding(config.vocab_size, config.d_model) if untied else target_tokens
         self.output_bias = nn.Parameter(torch.zeros(config.vocab_size)) if config.output_bias else None
-        impossible = sorted({config.pad_id, config.bos_id})  # one piece may be both, as in Marian's models
-        self.register_buffer("impossible", torch.tensor(impossible), persistent=False)
-        possible = torch.zeros(config.vocab_size)
-        possible[impossible] = float("-inf")
-        self.register_buffer("possible", possible, persistent=False)
+        excluded_ids = torch.tensor(sorted({config.pad_id, config.bos_id}))  # one piece may be both, as in Marian's
+        logit_mask = torch.zeros(config.vocab_size).index_fill(0, excluded_ids, float("-inf"))
+        self.register_buffer("excluded_ids", excluded_ids, persistent=False)
+        self.register_buffer("logit_mask", logit_mask, persistent=False)
         #: Stands in for the product with the output embeddings where that is computed otherwise; see `int8.quantize`.
         self.projection: nn.Module | None = None
         self._initialise()
@@ -106,7 +109,7 @@ class Transformer(nn.Module):
 
     def start_alone(self, n_rows: int) -> DecoderState:
         """The state before the first token of a decoder without cross-attention."""
-        nothing = torch.ones(n_rows, 0, dtype=torch.bool, device=self.impossible.device)
+        nothing = torch.ones(n_rows, 0, dtype=torch.bool, device=self.excluded_ids.device)
         return DecoderState((), nothing, (None,) * len(self.decoder))
 
     def extend(self, ids: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
@@ -120,8 +123,7 @@ class Transformer(nn.Module):
         for layer, past, memory in zip(self.decoder, state.self_kv, memories, strict=True):
             x, cache = layer(x, past, memory, state.src_valid)
             caches.append(cache)
-        longer = DecoderState(state.cross_kv, state.src_valid, tuple(caches), state.length + ids.shape[1])
-        return self.decoder_norm(x), longer
+        return self.decoder_norm(x), replace(state, self_kv=tuple(caches), length=state.length + ids.shape[1])
 
     def decode(self, tgt_in: Tensor, memory: Tensor, src_valid: Tensor) -> Tensor:
         """Teacher forcing: target input (B, T) over memory (B, S, D) -> hidden (B, T, D)."""
@@ -138,12 +140,12 @@ class Transformer(nn.Module):
             logits: Tensor = self.projection(hidden)
             return logits
         if self.output_bias is None:
-            return F.linear(hidden, self.output.weight).index_fill_(-1, self.impossible, float("-inf"))
+            return F.linear(hidden, self.output.weight).index_fill_(-1, self.excluded_ids, float("-inf"))
         return F.linear(hidden, self.output.weight, self.logit_bias())
 
     def logit_bias(self) -> Tensor:
-        """What is added to the logits (V,): -inf for what is impossible, and what was learned where there is a bias."""
-        return self.possible if self.output_bias is None else self.possible + self.output_bias
+        """What is added to the logits (V,): -inf for what is never produced, and the bias where one is learned."""
+        return self.logit_mask if self.output_bias is None else self.logit_mask + self.output_bias
 
     def forward(self, src_ids: Tensor, src_valid: Tensor, tgt_in: Tensor) -> Tensor:
         """Source (B, S), target input (B, T) -> logits (B, T, V)."""
@@ -153,8 +155,3 @@ class Transformer(nn.Module):
         """The newest token of every row (B*N,) -> logits of the next (B*N, V), and the state."""
         hidden, state = self.extend(last_ids[:, None], state)
         return self.logits(hidden[:, 0]), state
-
-
-def _final_norm(config: ModelConfig) -> nn.Module:
-    """What ends a stack: post-norm layers already end in a norm."""
-    return nn.LayerNorm(config.d_model, eps=config.norm_epsilon) if config.norm == "pre" else nn.Identity()

@@ -18,7 +18,7 @@ def losses(model: Transformer, batch: Batch, smoothing: float) -> tuple[Tensor, 
     hidden = model.decode(batch.tgt_in, memory, batch.src_valid)
     real = hidden[batch.tgt_valid]  # (M, D): padding takes no part in the costly vocabulary layer
     targets = batch.tgt_out[batch.tgt_valid]
-    return smoothed_cross_entropy(real, model.output.weight, targets, model.impossible, smoothing, model.output_bias)
+    return smoothed_cross_entropy(real, model.output.weight, targets, model.excluded_ids, smoothing, model.output_bias)
 
 
 def average_and_clip(parameters: Iterable[nn.Parameter], factor: Tensor, limit: float) -> Tensor:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from translator.attention.cache import KV, SPARE
+from translator.attention.cache import KV, SPARE_COLUMNS
 from translator.attention.kernels import logarithm, many_short
 from translator.attention.multihead import CausalSelfAttention, MultiHeadAttention
 from translator.model.transformer import Transformer
@@ -57,7 +57,7 @@ class _Rooms:
 
     def _larger(self, n_rows: int, end: int) -> tuple[Tensor, ...]:
         """Memory for so many rows of ``end`` columns, and spare ones."""
-        return tuple(kv.new_empty(2, n_rows, kv.shape[2], end + SPARE, kv.shape[4]) for kv in self.layers)
+        return tuple(kv.new_empty(2, n_rows, kv.shape[2], end + SPARE_COLUMNS, kv.shape[4]) for kv in self.layers)
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,10 @@ class Recorded:
         """As `Transformer.start`."""
         rows, length = src_ids.shape
         n_heads, dtype = self.model.config.n_heads, self.model.output.weight.dtype
-        places = self.model.src_embeddings.places(0, length)
+        places = self.model.src_embeddings.position_vectors(0, length)
         kind = ("start", many_short(rows * n_heads, length, length, dtype))
         visible, *memory = self._run(kind, self._encoder, src_ids, places, src_valid)
-        layers = tuple(memory[0].new_empty(2, rows, heads, SPARE, size) for heads, size in self._sizes)
+        layers = tuple(memory[0].new_empty(2, rows, heads, SPARE_COLUMNS, size) for heads, size in self._sizes)
         return Searched(tuple(memory), visible, _Rooms(layers, 0))
 
     def step(self, last_ids: Tensor, state: Searched) -> tuple[Tensor, Searched]:
@@ -117,7 +117,7 @@ class Recorded:
             many_short(n_rows * n_heads, 1, end + 1, dtype),
             many_short(n_sentences * n_heads, n_rows // n_sentences, source, dtype),
         )
-        places = self.model.tgt_embeddings.places(end, 1)
+        places = self.model.tgt_embeddings.position_vectors(end, 1)
         tensors = (last_ids, places, state.visible, torch.tensor(end), *room.layers, *state.memory)
         (logits,) = self._run(kind, self._layers, *tensors)
         room.used = end + 1
@@ -153,7 +153,7 @@ def recorded(model: Transformer, patience: int = PATIENCE) -> Recorded | Transfo
         and config.positions != "rotary"
         and not any(any(site.pattern().values()) for site in sites)
         and all(m.gates is None and m.on_weights is None and m.n_heads for m in attentions)
-        and model.impossible.device.type == "cpu"
+        and model.excluded_ids.device.type == "cpu"
     )
     return Recorded(model, patience) if possible else model
 
@@ -186,7 +186,7 @@ class _Encoder(nn.Module):
     def forward(self, src_ids: Tensor, places: Tensor, src_valid: Tensor) -> tuple[Tensor, ...]:
         """Source ids (B, S) at places (S, D), validity (B, S) -> its logarithm, and keys and values for each layer."""
         visible = logarithm(src_valid, places.dtype)
-        memory = self.model.encode_embedded(self.model.src_embeddings.at(src_ids, places), visible)
+        memory = self.model.encode_embedded(self.model.src_embeddings.embed(src_ids, places), visible)
         pairs = self.model.start_from(memory, visible).cross_kv
         return (visible, *(torch.stack((kv.k, kv.v)) for kv in pairs))  # one after another, as products read them
 
@@ -206,7 +206,7 @@ class _Step(nn.Module):
         ``used``, a tensor of one number, tells how many columns of the rooms are filled; the new one is written after
         them. Returns logits (B*N, V).
         """
-        x = self.model.tgt_embeddings.at(last_ids[:, None], places)  # (B*N, 1, D)
+        x = self.model.tgt_embeddings.embed(last_ids[:, None], places)  # (B*N, 1, D)
         decoder = list(self.model.decoder)
         after = used + 1
         for layer, own, memory in zip(decoder, layers[: len(decoder)], layers[len(decoder) :], strict=True):
