@@ -102,7 +102,7 @@ def test_a_run_gets_plain_values_and_leaves_nothing_behind(command: Command, tmp
 def test_a_sweep_runs_each_combination_under_its_own_name_whatever_becomes_of_the_others(
     command: Command, tmp_path: Path
 ) -> None:
-    result = command("-m", "seed=13,2", "data=near,far", "data.root=x", "+data.host=y", "needed=7")
+    result = command("seed=13,2", "data=near,far", "-m", "data.root=x", "+data.host=y", "needed=7")
     assert result.returncode == 2
     assert result.stderr.splitlines().count("error: 13 brings bad luck: take another seed") == 2
     configs = [json.loads(line) for line in result.stdout.splitlines()]

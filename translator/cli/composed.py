@@ -62,9 +62,10 @@ def run(
             _report(error, mistakes)
 
     try:
-        multirun = _asks_for_sweep(arguments)
-        sys.argv = [typed[0], *(readable(argument, path_keys, multirun) for argument in arguments)]
-        swept += [key for key in map(_swept_key, sys.argv[1:]) if key and multirun]
+        flags, settings, multirun = _sorted(arguments)
+        settings = [readable(setting, path_keys, multirun) for setting in settings]
+        swept += [key for key in map(_swept_key, settings) if key and multirun]
+        sys.argv = [typed[0], *flags, *settings]
         hydra.main(config_path=str(config_dir), config_name=config_name, version_base="1.3")(job)()
     except UserError as error:
         _report(error, mistakes)
@@ -128,12 +129,12 @@ def explain(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _asks_for_sweep(arguments: Sequence[str]) -> bool:
-    """Whether -m is among the flags; raises UserError for a flag that Hydra does not have."""
-    found, unknown = get_args_parser().parse_known_args(arguments)
+def _sorted(arguments: Sequence[str]) -> tuple[list[str], list[str], bool]:
+    """Flags, settings (Hydra wants them last), and whether -m is among the flags; UserError for an unknown flag."""
+    found, unknown = get_args_parser().parse_known_intermixed_args(arguments)
     if unknown:
         raise UserError(f"there is no flag {unknown[0]}: settings are written key=value (--help lists them)")
-    return bool(found.multirun)
+    return [word for word in arguments if word not in found.overrides], found.overrides, found.multirun
 
 
 def _plain(composed: DictConfig, swept: list[str]) -> dict[str, Any]:

@@ -20,26 +20,26 @@ from translator.cli import (
     train,
     translate,
 )  # fmt: skip
-from translator.cli.command import MISTAKE, exit_status
+from translator.cli.command import MISTAKE, Command, exit_status
 from translator.cli.streams import LineWriter, say
 from translator.errors import did_you_mean
 
-#: Name: what it does, and its main function, which takes the name of the program and the arguments.
-COMMANDS: dict[str, tuple[str, Callable[[str, Sequence[str]], int]]] = {
+#: Name: what it does, and the command, or what takes the name of the program and the arguments in its place.
+COMMANDS: dict[str, tuple[str, Command | Callable[[str, Sequence[str]], int]]] = {
     "train": ("train a model: key=value settings", train.main),
     "evaluate": ("score a model on a test set: key=value settings", evaluate.main),
     "translate": ("translate line by line; also a program of its own", lambda _, rest: translate.main(rest)),
-    "score": ("log-probability of given translations", score.COMMAND.main),
-    "align": ("cross-attention for a sentence: heat map, picture, page, figures", align.COMMAND.main),
-    "inspect": ("parameters, settings, attention and scores of a model", inspect.COMMAND.main),
-    "heads": ("what each attention head is worth and looks at", heads.COMMAND.main),
-    "aer": ("alignment error rate of each layer and head", aer.COMMAND.main),
-    "prune": ("remove attention heads, or see what that would cost", prune.COMMAND.main),
-    "share-heads": ("fewer key/value heads: grouped-query or multi-query attention", share_heads.COMMAND.main),
-    "export": ("write a model for CTranslate2 or Hugging Face", export.COMMAND.main),
-    "import": ("read a Hugging Face folder that export wrote", import_model.COMMAND.main),
-    "selfcheck": ("compute the same in different ways and compare", selfcheck.COMMAND.main),
-    "compare": ("trainings side by side, over seeds", compare.COMMAND.main),
+    "score": ("log-probability of given translations", score.COMMAND),
+    "align": ("cross-attention for a sentence: heat map, picture, page, figures", align.COMMAND),
+    "inspect": ("parameters, settings, attention and scores of a model", inspect.COMMAND),
+    "heads": ("what each attention head is worth and looks at", heads.COMMAND),
+    "aer": ("alignment error rate of each layer and head", aer.COMMAND),
+    "prune": ("remove attention heads, or see what that would cost", prune.COMMAND),
+    "share-heads": ("fewer key/value heads: grouped-query or multi-query attention", share_heads.COMMAND),
+    "export": ("write a model for CTranslate2 or Hugging Face", export.COMMAND),
+    "import": ("read a Hugging Face folder that export wrote", import_model.COMMAND),
+    "selfcheck": ("compute the same in different ways and compare", selfcheck.COMMAND),
+    "compare": ("trainings side by side, over seeds", compare.COMMAND),
     "benchmark": ("speed and memory (in a checkout of the project)", benchmark.main),
 }
 
@@ -53,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         known = did_you_mean(name, COMMANDS) or "; commands are listed by translator --help"
         say(f"error: {f'there is no command {name!r}' if name else 'name a command'}{known}", "translator")
         return MISTAKE
-    return COMMANDS[name][1](f"translator {name}", rest)
+    command = COMMANDS[name][1]
+    return (command.main if isinstance(command, Command) else command)(f"translator {name}", rest)
 
 
 def _help() -> list[str]:
