@@ -57,13 +57,10 @@ def _rate(found: argparse.Namespace) -> list[str]:
         check_reverse(found.directory, found.reverse)
     text = read_parallel(*found.aligner_text) if found.aligner_text else ParallelText([], [])
     gold = _gold(found, text)
-    table = measure_alignments(
-        Translator.load(found.directory, device="cpu"),
-        gold,
-        reverse=Translator.load(found.reverse, device="cpu") if found.reverse else None,
-        method=found.symmetrize,
-        aligner_text=None if found.agreement else (text.sources, text.targets),
-    )
+    translator = Translator.load(found.directory, device="cpu")
+    reverse = Translator.load(found.reverse, device="cpu") if found.reverse else None
+    known = None if found.agreement else (text.sources, text.targets)
+    table = measure_alignments(translator, gold, reverse=reverse, method=found.symmetrize, aligner_text=known)
     if found.store_best:
         store_in_config(found.directory, alignment=table.best.to_config())
         say(f"{found.directory} now reads alignments from {table.best}", found.program)

@@ -19,6 +19,7 @@ from typing import Any
 from translator.cli.command import Command, write_file
 from translator.cli.streams import say
 from translator.errors import at_least
+from translator.files import make_folder, refuse_existing
 
 FILES = ("comparison.md", "comparison.json", "comparison.csv", "comparison.png")
 
@@ -36,8 +37,6 @@ def _compare(found: argparse.Namespace) -> list[str]:
     """Compare, write what was asked for -> the table and what it stands on."""
     if found.limit is not None:
         at_least("--limit", found.limit, 1)
-    from translator.files import make_folder, refuse_existing
-
     for name in FILES if found.output_dir is not None else ():
         refuse_existing(found.output_dir / name)
     from translator.device import choose_device, in_words, surroundings
@@ -50,12 +49,10 @@ def _compare(found: argparse.Namespace) -> list[str]:
 
     around = surroundings(choose_device("auto", "float32", found.threads)[0])
     variants, text = compare([*dict.fromkeys(found.directories)], found.split, found.limit, told)
-    lines, figures = (
-        page(variants, text, found.split, f"`{found.typed}`: {in_words(around)}"),
-        [variant.figures() for variant in variants],
-    )
+    lines = page(variants, text, found.split, f"`{found.typed}`: {in_words(around)}")
     if found.output_dir is not None:
         make_folder(found.output_dir)
+        figures = [variant.figures() for variant in variants]
         paths = [str(found.output_dir / name) for name in FILES]
         for path, content in zip(paths, (lines, [json.dumps(figures, indent=2)], _csv(figures)), strict=False):
             write_file(path, content)

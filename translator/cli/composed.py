@@ -43,9 +43,8 @@ def run(
     """Compose the configuration, call ``main`` with it (with ``-m``: once a combination) -> exit status.
 
     ``path_keys`` are the dotted names of values that are text whatever characters they hold; a list of such is
-    written ``[a,b]``. Exit status: 0, 2 after a user's mistake, 130 after an interrupt; any other exception of
-    ``main`` comes through. In a sweep, the configuration's ``variant`` (where it has that key) names the combination,
-    and a mistake in one combination does not stop the others.
+    written ``[a,b]``. Other exceptions of ``main`` than a user's mistake and an interrupt come through. In a sweep,
+    ``variant`` (where the configuration has it) names the combination, and a mistake in one does not stop the others.
     """
     _speak_utf8()
     # Hydra otherwise cuts tracebacks short and ends with status 1 before anything can be said in one line.
@@ -64,15 +63,13 @@ def run(
     try:
         flags, settings, multirun = _sorted(arguments)
         settings = [readable(setting, path_keys, multirun) for setting in settings]
-        swept += [key for key in map(_swept_key, settings) if key and multirun]
+        swept += [read.get_key_element() for read in map(_parse, settings) if read and read.is_sweep_override()]
         sys.argv = [typed[0], *flags, *settings]
         hydra.main(config_path=str(config_dir), config_name=config_name, version_base="1.3")(job)()
-    except UserError as error:
-        _report(error, mistakes)
     except Exception as error:
         if started and not isinstance(error, HydraException):
             raise
-        _report(UserError(explain(error)), mistakes)
+        _report(error, mistakes)
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on, being asked again changes nothing
         print("interrupted", file=sys.stderr)
@@ -152,7 +149,7 @@ def _plain(composed: DictConfig, swept: list[str]) -> dict[str, Any]:
 
 
 def _report(error: Exception, mistakes: list[Exception]) -> None:
-    print(f"error: {error}", file=sys.stderr)
+    print(f"error: {error if isinstance(error, UserError) else explain(error)}", file=sys.stderr)
     mistakes.append(error)
 
 
@@ -161,11 +158,6 @@ def _parse(argument: str) -> Override | None:
         return OverridesParser.create().parse_override(argument)
     except HydraException:
         return None
-
-
-def _swept_key(argument: str) -> str | None:
-    override = _parse(argument)
-    return override.get_key_element() if override and override.is_sweep_override() else None
 
 
 def _is_text(override: Override, value: str, multirun: bool) -> bool:

@@ -50,7 +50,13 @@ def evaluate(config: dict[str, Any]) -> None:
 
     log.info("translating %d sentences from %s to %s", len(parallel), data["source"], data["target"])
     hypotheses, metrics = measure(translate, parallel.sources, parallel.targets)
-    written = _write(directory / f"hypotheses.{data['kind']}.{split}.{data['target']}", hypotheses)
+    path = directory / f"hypotheses.{data['kind']}.{split}.{data['target']}"
+    try:
+        path.write_bytes("".join(f"{line}\n" for line in hypotheses).encode())
+        written: str | None = str(path)
+    except OSError as error:  # scores that took long are not thrown away because a folder is read-only
+        log.warning("the translations were not written: %s: %s", path, error.strerror)
+        written = None
     _show(f"{directory} on {split} ({data['kind']}, {data['source']} to {data['target']})", metrics)
     found = {"checkpoint": str(directory), "split": split, **metrics, "hypotheses": written}
     print(json.dumps(found, ensure_ascii=False))
@@ -67,9 +73,8 @@ def data_config(given: Mapping[str, Any], bundle: Mapping[str, Any], directory: 
         return {**given, **languages, **told}
     remembered = bundle.get("data")
     if not isinstance(remembered, Mapping):
-        raise UserError(
-            f"{directory} does not say what it was trained on: name the data, as in data=files data.test=[a,b]"
-        )
+        example = "data=files data.test=[a,b]"
+        raise UserError(f"{directory} does not say what it was trained on: name the data, as in {example}")
     if unknown := told.keys() - remembered.keys() - {"kind"}:
         raise UserError(
             f"data.{min(unknown)} means nothing for the checkpoint's own data (kind {remembered['kind']}): "
@@ -78,22 +83,11 @@ def data_config(given: Mapping[str, Any], bundle: Mapping[str, Any], directory: 
     return {**remembered, **languages, **told, "kind": remembered["kind"]}
 
 
-def _write(path: Path, lines: Sequence[str]) -> str | None:
-    """Write the translations; scores that took long are not thrown away because a folder is read-only."""
-    try:
-        path.write_bytes("".join(f"{line}\n" for line in lines).encode())
-    except OSError as error:
-        log.warning("the translations were not written: %s: %s", path, error.strerror)
-        return None
-    return str(path)
-
-
 def _show(title: str, metrics: Mapping[str, Any]) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table("metric", title=title, title_justify="left")
-    table.add_column("score", justify="right")
+    table = Table("metric", Column("score", justify="right"), title=title, title_justify="left")
     for key, name in NAMES.items():
         table.add_row(name, f"{metrics[key]:.2f}")
     console = Console(stderr=True, highlight=False, soft_wrap=True)

@@ -1,13 +1,9 @@
 """What each head is worth and looks at."""
 
 import argparse
-from typing import TYPE_CHECKING
 
 from translator.cli.command import Command, table_or_json
 from translator.cli.parser import add_pairs
-
-if TYPE_CHECKING:
-    from translator.alignment.gold import GoldLinks
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
@@ -22,30 +18,22 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 def _report(found: argparse.Namespace) -> list[str]:
     """A table of all heads, and the files that were asked for; progress goes to stderr."""
+    from translator.alignment.gold import pocket_gold, read_gold
     from translator.bundle import read_config
     from translator.inference.translator import Translator
     from translator.inspection.heads.plots import draw_heads
     from translator.inspection.heads.report import report
     from translator.inspection.heads.study import Study, load_text
 
-    translator = Translator.load(found.directory, device="cpu")
-    text = load_text(read_config(found.directory), found.directory, found.data, found.split, found.limit)
-    made = report(Study(translator, text), found.explain, _gold(found))
+    translator, config = Translator.load(found.directory, device="cpu"), read_config(found.directory)
+    text = load_text(config, found.directory, found.data, found.split, found.limit)
+    gold = read_gold(*found.gold) if found.gold else None
+    if gold is None and not found.data and (config.get("data") or {}).get("kind") == "pocket":
+        gold = pocket_gold(config, found.split).first(found.limit)
+    made = report(Study(translator, text), found.explain, gold)
     if found.png:
         draw_heads(made, found.png)
     return table_or_json(made.lines(), made.to_dict(), found.json)
-
-
-def _gold(found: argparse.Namespace) -> "GoldLinks | None":
-    """The links that were given; else those of the pocket corpus, where its pairs are looked at."""
-    from translator.alignment.gold import pocket_gold, read_gold
-    from translator.bundle import read_config
-
-    if found.gold:
-        return read_gold(*found.gold)
-    config = read_config(found.directory)
-    is_pocket = (config.get("data") or {}).get("kind") == "pocket"
-    return pocket_gold(config, found.split).first(found.limit) if is_pocket and not found.data else None
 
 
 COMMAND = Command(__doc__, _add_flags, _report, talks=True)

@@ -19,7 +19,7 @@ from translator.cli import (
     share_heads,
     train,
     translate,
-)  # fmt: skip
+)
 from translator.cli.command import MISTAKE, Command, exit_status
 from translator.cli.streams import LineWriter, say
 from translator.errors import did_you_mean

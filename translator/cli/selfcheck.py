@@ -10,6 +10,7 @@ An export also counts if it lies beside the bundle as NAME-ctranslate2 or NAME-h
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,22 +43,19 @@ def _check(found: argparse.Namespace) -> tuple[list[str], int]:
     probes = find_probes(bundle, found.sentences)
     subject = subject_of(bundle, probes)
     findings = run_checks(subject)
-    for folder in [*found.exported, *_beside(found.directory, found.exported)]:
+    place, named = found.directory.resolve(), {folder.resolve() for folder in found.exported}
+    beside = {place.with_name(f"{place.name}-{kind}") for kind in ("ctranslate2", "huggingface")} - named
+    for folder in [*found.exported, *sorted(filter(_is_export, beside))]:
         apart = largest_difference(subject.model, bundle.tokenizer, folder, subject.sources, subject.targets)
         findings.append(Finding(f"exported = ours ({folder})", *apart))
     pairs, holds = len(probes.sources), all(finding.holds for finding in findings)
     if not found.json:
         return [f"{pairs} pairs from {probes.origin}; largest differences:", *_table(findings)], 1 - holds
-    head = {"checkpoint": str(found.directory), "pairs": pairs, "origin": probes.origin}
-    values = {**head, "checks": [_values(finding) for finding in findings], "holds": holds}
-    return [json.dumps(values, ensure_ascii=False)], 1 - holds
-
-
-def _beside(directory: Path, named: Sequence[Path]) -> list[Path]:
-    """Exports that lie beside the bundle and have not been named."""
-    place, known = directory.resolve(), {folder.resolve() for folder in named}
-    beside = [place.with_name(f"{place.name}-{kind}") for kind in ("ctranslate2", "huggingface")]
-    return [folder for folder in beside if _is_export(folder) and folder not in known]
+    checks = [asdict(finding) | {"holds": finding.holds} for finding in findings]
+    for check in checks:  # JSON has no infinity: where the pieces themselves differ, there is no number
+        check["difference"] = check["difference"] if abs(check["difference"]) < float("inf") else None
+    values = {"checkpoint": str(found.directory), "pairs": pairs, "origin": probes.origin, "checks": checks}
+    return [json.dumps({**values, "holds": holds}, ensure_ascii=False)], 1 - holds
 
 
 def _is_export(folder: Path) -> bool:
@@ -71,12 +69,6 @@ def _table(findings: "Sequence[Finding]") -> list[str]:
         for one in findings
     ]
     return [*lines, f"{failed} of {len(findings)} checks fail" if failed else f"all {len(findings)} checks hold"]
-
-
-def _values(finding: "Finding") -> dict[str, object]:
-    # JSON has no infinity: where the pieces themselves differ, there is no number.
-    difference = finding.difference if abs(finding.difference) < float("inf") else None
-    return {"name": finding.name, "difference": difference, "tolerance": finding.tolerance, "holds": finding.holds}
 
 
 COMMAND = Command(__doc__, _add_flags, _check)
