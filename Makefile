@@ -7,7 +7,8 @@ PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3
 	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$python && break; done)
 
 BIN := .venv/bin
-INSTALLED := .venv/.installed
+TO_RUN := .venv/.installed
+TO_TEST := .venv/.installed-dev
 DEMO := checkpoints/pocket
 SENTENCES := 'The happy nurse cooks a potato because she is hungry.' \
 	'When will the old queen hide the ring?' \
@@ -23,16 +24,25 @@ help:
 	@echo 'make check   lint, types and import contracts alone'
 	@echo 'make clean   remove the environment and all caches; checkpoints stay'
 
-# Reinstalled only when what is to be installed has changed.
-$(INSTALLED): pyproject.toml constraints.txt
+# Two installs, each repeated only when what is to be installed has changed: what running takes, and what tests take.
+define install
 	@$(or $(PYTHON),false) -c '$(NEW_ENOUGH)' 2>/dev/null || { echo \
 	  'Python 3.11 or newer is needed and was not found: install it, or name it as in make demo PYTHON=/path/to/python3.11' >&2; \
 	  exit 2; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -e '.[dev]' -c constraints.txt
+	@echo 'Installing into .venv ($(1)): minutes, the first time'
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[$(1)]' -c constraints.txt
+endef
+
+$(TO_RUN): pyproject.toml constraints.txt
+	$(call install,train)
 	@touch $@
 
-check: $(INSTALLED)
+$(TO_TEST): pyproject.toml constraints.txt
+	$(call install,dev)
+	@touch $(TO_RUN) $@
+
+check: $(TO_TEST)
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
@@ -41,23 +51,23 @@ check: $(INSTALLED)
 test: check
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
-demo: $(INSTALLED)
+demo: $(TO_RUN)
 	$(SAY) 'Training on the embedded corpus'
 	@if test -f $(DEMO)/metrics.json; then \
 	  echo '$(DEMO) is trained already; going on with it (to train anew: move it away first)'; \
-	else $(BIN)/python scripts/train.py data=pocket trainer=cpu name=pocket resume=auto; fi
+	else $(BIN)/translator train data=pocket trainer=cpu name=pocket resume=auto; fi
 	$(SAY) 'Scores on sentences never seen in training, and on verbs with nouns never seen together'
-	@$(BIN)/python scripts/evaluate.py checkpoint=$(DEMO) split=test > /dev/null
-	@$(BIN)/python scripts/evaluate.py checkpoint=$(DEMO) split=test_unseen > /dev/null
+	@$(BIN)/translator evaluate checkpoint=$(DEMO) split=test > /dev/null
+	@$(BIN)/translator evaluate checkpoint=$(DEMO) split=test_unseen > /dev/null
 	$(SAY) 'How well each head aligns words; the best place, found on validation sentences, is stored'
-	@$(BIN)/python scripts/inspect_checkpoint.py $(DEMO) aer --data pocket --store-best
+	@$(BIN)/translator aer $(DEMO) --data pocket --store-best
 	$(SAY) 'Three translations'
 	@printf '%s\n' $(SENTENCES) > $(DEMO)/demo.en
 	@$(BIN)/translate -q -m $(DEMO) -i $(DEMO)/demo.en -o $(DEMO)/demo.de
 	@paste $(DEMO)/demo.en $(DEMO)/demo.de
 	$(SAY) 'Where the model looks while it writes'
 	@number=0; while read -r sentence; do number=$$((number + 1)); \
-	  $(BIN)/python scripts/inspect_checkpoint.py $(DEMO) align --source "$$sentence" \
+	  $(BIN)/translator align $(DEMO) --source "$$sentence" \
 	    --png $(DEMO)/attention-$$number.png < /dev/null || exit 1; echo; \
 	done < $(DEMO)/demo.en
 	$(SAY) 'What there is now'
@@ -66,7 +76,7 @@ demo: $(INSTALLED)
 	@echo '$(DEMO)/demo.en, demo.de  the three translations'
 	@echo '$(DEMO)/attention-*.png   all layers and heads for each of them'
 	@echo 'Translate more:   echo "The old man reads a book." | $(BIN)/translate -m $(DEMO)'
-	@echo 'Look inside:      $(BIN)/python scripts/inspect_checkpoint.py $(DEMO)'
+	@echo 'Look inside:      $(BIN)/translator inspect $(DEMO)'
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import flags
 from benchmarks.settings import data_settings, read_conf
-from translator.cli.status import exit_status
+from translator.cli.command import exit_status
+from translator.cli.parser import OneLineParser
 from translator.cli.streams import LineWriter
-from translator.cli.translate_flags import OneLineParser
 from translator.errors import UserError
 
 if TYPE_CHECKING:

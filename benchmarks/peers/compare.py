@@ -23,7 +23,7 @@ from benchmarks.flags import add_corpus, add_count, add_text
 from benchmarks.peers.turns import HERE, ROOT, Program, rows_of, run, take_turns
 from benchmarks.settings import data_settings, read_conf
 from benchmarks.tables import markdown
-from translator.cli.translate_flags import OneLineParser
+from translator.cli.parser import OneLineParser
 from translator.errors import UserError
 
 SCRIPT = "benchmarks/peers/compare.py"

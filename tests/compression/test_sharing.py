@@ -40,7 +40,7 @@ def test_the_new_bundle_says_what_it_is_and_translates(
     assert [site.n_kv_heads for site in sites] == [None, 2, 2]
 
     assert script.main([str(flat_bundle), "--kv-heads", "1", "--output", str(all_)]) == 0
-    expected = share_bundle(load_bundle(flat_bundle), script.SITES, 1)
+    expected = share_bundle(load_bundle(flat_bundle), ("encoder", "decoder", "cross"), 1)
     for beam in (1, 5):
         found = Translator.load(all_).translate(SOURCES, beam_size=beam)
         assert found == Translator(expected.model, expected.tokenizer).translate(SOURCES, beam_size=beam)

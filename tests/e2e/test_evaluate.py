@@ -1,6 +1,5 @@
 """Evaluating a checkpoint: its own data or any files, scores that the sacrebleu command confirms, nothing lost."""
 
-import importlib
 import json
 import re
 import shutil
@@ -16,6 +15,7 @@ from omegaconf import OmegaConf
 
 from tests import toy
 from translator.bundle import read_config
+from translator.cli.evaluate import evaluate as scored
 from translator.errors import UserError
 from translator.files import write_json
 from translator.inference.translator import Translator
@@ -129,9 +129,8 @@ def test_mistakes_say_what_to_do(
         {key: value for key, value in read_config(bundle).items() if key != "data"},
     )
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(SCRIPT.parent)
     with initialize_config_dir(str(SCRIPT.parents[1] / "conf"), version_base="1.3"):
         composed = compose("evaluate", [f"checkpoint='{bundle}'", *overrides])
     config = OmegaConf.to_container(composed, throw_on_missing=True)
     with pytest.raises(UserError, match=expected):
-        importlib.import_module("evaluate").main(config)
+        scored(config)

@@ -7,21 +7,19 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from tests.scripts import load
+from translator.cli import composed
 from translator.errors import UserError
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 AWKWARD = "my data/über [1], (a)@b#c%r"
 PATHS = ("checkpoint", "data.root", "data.train")
 PROGRAM = f"""
 import json, logging, sys
 from pathlib import Path
-sys.path.insert(0, {str(REPOSITORY / "scripts")!r})
-from hydra_command import run
+from translator.cli.composed import run
 from translator.errors import UserError
 
 def main(config):
@@ -34,7 +32,7 @@ def main(config):
         raise ZeroDivisionError("a mistake of ours")
     print(json.dumps(config))
 
-run("config", main, path_keys={PATHS!r}, config_dir=Path(CONF))
+sys.exit(run("config", main, sys.argv[1:], path_keys={PATHS!r}, config_dir=Path(CONF)))
 """
 CONFIG = """
 defaults:
@@ -57,8 +55,8 @@ def conf(tmp_path: Path) -> Path:
     """A small configuration that has our own ``hydra`` section."""
     conf = tmp_path / "conf"
     (conf / "data").mkdir(parents=True)
-    shutil.copytree(REPOSITORY / "conf/hydra", conf / "hydra")
-    section = (REPOSITORY / "conf/config.yaml").read_text(encoding="utf-8").partition("\nhydra:")[2]
+    shutil.copytree(ROOT / "conf/hydra", conf / "hydra")
+    section = (ROOT / "conf/config.yaml").read_text(encoding="utf-8").partition("\nhydra:")[2]
     (conf / "config.yaml").write_text(f"{CONFIG}\nhydra:{section}", encoding="utf-8")
     (conf / "lesson").mkdir()
     (conf / "lesson/two.yaml").write_text("page: 1\n", encoding="utf-8")
@@ -79,11 +77,6 @@ def command(tmp_path: Path, conf: Path) -> Command:
         return subprocess.run(full, cwd=folder, capture_output=True, encoding="utf-8", check=False)
 
     return call
-
-
-@pytest.fixture(scope="module")
-def module() -> ModuleType:
-    return load("hydra_command")
 
 
 def refusal(result: "subprocess.CompletedProcess[str]") -> str:
@@ -109,7 +102,7 @@ def test_a_run_gets_plain_values_and_leaves_nothing_behind(command: Command, tmp
 def test_a_sweep_runs_each_combination_under_its_own_name_whatever_becomes_of_the_others(
     command: Command, tmp_path: Path
 ) -> None:
-    result = command("-m", "seed=13,2", "data=near,far", "data.root=x", "+data.host=y", "needed=7")
+    result = command("seed=13,2", "data=near,far", "-m", "data.root=x", "+data.host=y", "needed=7")
     assert result.returncode == 2
     assert result.stderr.splitlines().count("error: 13 brings bad luck: take another seed") == 2
     configs = [json.loads(line) for line in result.stdout.splitlines()]
@@ -129,10 +122,10 @@ def test_a_users_mistake_in_the_run_is_one_line(command: Command) -> None:
 @pytest.mark.parametrize(
     ("argument", "expected"),
     [
-        ("data.trian=x", "there is no setting data.trian; did you mean data.train?"),
-        ("root=x", "there is no setting root; did you mean data.root?"),
-        ("sed=3", "there is no setting sed; did you mean seed?"),
-        ("data=farr", "data=farr: no such choice; did you mean far?; there are far, near"),
+        ("data.trian=x", "there is no setting data.trian; did you mean 'data.train'?"),
+        ("root=x", "there is no setting root; did you mean 'data.root'?"),
+        ("sed=3", "there is no setting sed; did you mean 'seed'?"),
+        ("data=farr", "data=farr: no such choice; did you mean 'far'?; there are far, near"),
         ("seed", "cannot read seed: settings are written key=value"),
         ("lesson=two", "there is no setting lesson here"),
         ("data=2", "Config group override must be a string or a list"),
@@ -141,7 +134,6 @@ def test_a_users_mistake_in_the_run_is_one_line(command: Command) -> None:
     ],
 )
 def test_settings_that_do_not_exist_are_refused_in_one_line(
-    module: ModuleType,
     conf: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -149,9 +141,11 @@ def test_settings_that_do_not_exist_are_refused_in_one_line(
     expected: str,
 ) -> None:
     monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
-    monkeypatch.setattr(sys, "argv", ["program", argument])
-    with pytest.raises(SystemExit, match=r"^2$"):
-        module.run("config", lambda config: pytest.fail("must not run"), path_keys=PATHS, config_dir=conf)
+
+    def never(config: object) -> None:
+        pytest.fail("must not run")
+
+    assert composed.run("config", never, [argument], path_keys=PATHS, config_dir=conf) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert re.fullmatch(rf"error: {re.escape(expected)}.*\n", err)
@@ -201,32 +195,32 @@ def test_our_own_mistakes_show_where_they_are(command: Command) -> None:
         " x",
     ],
 )
-def test_paths_are_text_whatever_they_hold(module: ModuleType, text: str) -> None:
-    written = module.readable(f"data.root={text}", PATHS, False)
-    assert module._parse(written).value() == text
-    assert module.readable(written, PATHS, False) == written
+def test_paths_are_text_whatever_they_hold(text: str) -> None:
+    written = composed.readable(f"data.root={text}", PATHS, False)
+    assert composed._parse(written).value() == text
+    assert composed.readable(written, PATHS, False) == written
 
 
 @pytest.mark.parametrize(
     "argument", ["data.root=plain/path.en", "data.root='a, b'", "data.root=null", "data.train=[a,b]"]
 )
-def test_paths_that_are_clear_stay_as_typed(module: ModuleType, argument: str) -> None:
-    assert module.readable(argument, PATHS, False) == argument
+def test_paths_that_are_clear_stay_as_typed(argument: str) -> None:
+    assert composed.readable(argument, PATHS, False) == argument
 
 
-def test_the_home_folder_is_found(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_home_folder_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/someone")
-    written = module.readable("data.root=~/corpora", PATHS, False)
-    assert module._parse(written).value() == "/home/someone/corpora"
+    written = composed.readable("data.root=~/corpora", PATHS, False)
+    assert composed._parse(written).value() == "/home/someone/corpora"
 
 
-def test_a_comma_sweeps_over_paths_only_when_asked(module: ModuleType) -> None:
-    assert module.readable("data.root=a,b", PATHS, True) == "data.root=a,b"
-    assert module.readable("data.root=a,b", PATHS, False) == "data.root='a,b'"
+def test_a_comma_sweeps_over_paths_only_when_asked() -> None:
+    assert composed.readable("data.root=a,b", PATHS, True) == "data.root=a,b"
+    assert composed.readable("data.root=a,b", PATHS, False) == "data.root='a,b'"
 
 
 @pytest.mark.parametrize("argument", ["seed=1,(2", "seed=a=b"])
-def test_other_values_that_cannot_be_read_are_refused_with_the_right_quoting(module: ModuleType, argument: str) -> None:
+def test_other_values_that_cannot_be_read_are_refused_with_the_right_quoting(argument: str) -> None:
     with pytest.raises(UserError, match=r"cannot read seed=.* write .*seed='") as caught:
-        module.readable(argument, PATHS, False)
+        composed.readable(argument, PATHS, False)
     assert argument in str(caught.value)

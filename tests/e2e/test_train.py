@@ -114,7 +114,7 @@ def test_a_second_run_of_the_name_is_refused_and_touches_nothing(finished: Finis
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("trainer.max_epoch=3", "error: there is no setting trainer.max_epoch; did you mean trainer.max_epochs?"),
+        ("trainer.max_epoch=3", "error: there is no setting trainer.max_epoch; did you mean 'trainer.max_epochs'?"),
         ("modle=small", "error: "),
     ],
 )

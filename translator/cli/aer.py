@@ -1,18 +1,5 @@
-"""`inspect_checkpoint.py DIR aer`: how well each layer, head and step aligns words."""
+"""How well each layer, head and step aligns words.
 
-import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from translator.cli.output import table_or_json
-from translator.cli.streams import say
-from translator.errors import UserError
-
-if TYPE_CHECKING:
-    from translator.alignment.gold import Gold
-    from translator.data.parallel import ParallelText
-
-AER_HELP = """\
 Alignment error rate, precision and recall of hard links between words, by layer, head and the step at which a word is
 read (where the decoder writes it, or one step later, where it reads it), beside the plain diagonal and a statistical
 aligner. Rows with the word mean read the average of all heads of a layer, or of neighbouring layers. Gold links come
@@ -28,63 +15,60 @@ from one of
   --data pocket --split valid|test   a checkpoint that was trained on pocket, whose grammar knows the links
 """
 
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-def add_aer(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The flags."""
-    form = argparse.RawDescriptionHelpFormatter
-    about = "how well each layer, head and step aligns words"
-    aer = commands.add_parser("aer", help=about, description=AER_HELP, formatter_class=form, allow_abbrev=False)
-    aer.set_defaults(look=rate_alignments)
-    aer.add_argument("--source", metavar="F", help="source lines, plain or .gz")
-    aer.add_argument("--target", metavar="F", help="their translations")
-    gold = aer.add_mutually_exclusive_group(required=True)
-    gold.add_argument("--gold", metavar="F", help="sure and possible links")
-    gold.add_argument("--links", metavar="F", help="known word pairs")
-    gold.add_argument("--agreement", action="store_true", help="agreement with the statistical aligner")
-    gold.add_argument("--data", choices=["pocket"], help="take pairs and links from the checkpoint's own corpus")
-    aer.add_argument("--one-based", action="store_true", help="the links of --gold count words from 1")
-    aer.add_argument("--split", metavar="NAME", help="with --data: valid (the default), test, test_unseen")
-    aer.add_argument(
-        "--reverse", metavar="DIR2", type=Path, help="a checkpoint of the other direction; joins the table"
-    )
-    aer.add_argument("--symmetrize", metavar="M", help="with --reverse: intersection, union or grow-diag (all three)")
-    aer.add_argument(
-        "--aligner-text", nargs=2, metavar=("SRC", "TGT"), help="what the statistical aligner learns from, too"
-    )
-    aer.add_argument("--store-best", action="store_true", help="keep the best reading in the checkpoint as its default")
-    aer.add_argument("--json", metavar="F", help="write all figures; - is stdout, in place of the table")
+from translator.cli.command import Command, table_or_json
+from translator.cli.streams import say
+from translator.errors import UserError, one_of
+
+if TYPE_CHECKING:
+    from translator.alignment.gold import Gold
+    from translator.data.parallel import ParallelText
 
 
-def rate_alignments(found: argparse.Namespace) -> list[str]:
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    add, given = parser.add_argument, parser.add_mutually_exclusive_group(required=True).add_argument
+    add("--source", metavar="F", help="source lines, plain or .gz")
+    add("--target", metavar="F", help="their translations")
+    given("--gold", metavar="F", help="sure and possible links")
+    given("--links", metavar="F", help="known word pairs")
+    given("--agreement", action="store_true", help="agreement with the statistical aligner")
+    given("--data", choices=["pocket"], help="take pairs and links from the checkpoint's own corpus")
+    add("--one-based", action="store_true", help="the links of --gold count words from 1")
+    add("--split", metavar="NAME", help="with --data: valid (the default), test, test_unseen")
+    add("--reverse", metavar="DIR2", type=Path, help="a checkpoint of the other direction; joins the table")
+    add("--symmetrize", metavar="M", help="with --reverse: intersection, union or grow-diag (all three)")
+    add("--aligner-text", nargs=2, metavar=("SRC", "TGT"), help="what the statistical aligner learns from, too")
+    add("--store-best", action="store_true", help="keep the best reading in the checkpoint as its default")
+    add("--json", metavar="F", help="write all figures; - is stdout, in place of the table")
+
+
+def _rate(found: argparse.Namespace) -> list[str]:
     """The table, and the files that were asked for."""
+    _check(found)
     from translator.bundle import store_in_config
     from translator.data.parallel import ParallelText, read_parallel
     from translator.inference.translator import Translator
     from translator.inspection.alignment_table import check_reverse, measure_alignments
 
-    _check_aer(found)
     if found.reverse:
         check_reverse(found.directory, found.reverse)
     text = read_parallel(*found.aligner_text) if found.aligner_text else ParallelText([], [])
     gold = _gold(found, text)
-    table = measure_alignments(
-        Translator.load(found.directory, device="cpu"),
-        gold,
-        reverse=Translator.load(found.reverse, device="cpu") if found.reverse else None,
-        method=found.symmetrize,
-        aligner_text=None if found.agreement else (text.sources, text.targets),
-    )
+    translator = Translator.load(found.directory, device="cpu")
+    reverse = Translator.load(found.reverse, device="cpu") if found.reverse else None
+    known = None if found.agreement else (text.sources, text.targets)
+    table = measure_alignments(translator, gold, reverse=reverse, method=found.symmetrize, aligner_text=known)
     if found.store_best:
         store_in_config(found.directory, alignment=table.best.to_config())
-        say(f"{found.directory} now reads alignments from {table.best}", "inspect_checkpoint.py")
+        say(f"{found.directory} now reads alignments from {table.best}", found.program)
     return table_or_json(table.lines(), table.to_dict(), found.json)
 
 
-def _check_aer(found: argparse.Namespace) -> None:
+def _check(found: argparse.Namespace) -> None:
     """Refuse flags that do not go together, before anything heavy is loaded."""
-    from translator.alignment.symmetrization import METHODS
-    from translator.errors import one_of
-
     if found.data is None and None in (found.source, found.target):
         raise UserError("--gold, --links and --agreement tell about lines: add --source F and --target F")
     if found.data is not None and (found.source or found.target or found.one_based):
@@ -94,6 +78,8 @@ def _check_aer(found: argparse.Namespace) -> None:
     if found.store_best and found.split not in (None, "valid"):
         raise UserError("the best reading is chosen on validation pairs: --store-best needs --split valid")
     if found.symmetrize is not None:
+        from translator.alignment.symmetrization import METHODS
+
         one_of("--symmetrize", found.symmetrize, tuple(METHODS))
         if found.reverse is None:
             raise UserError("--symmetrize needs the links of two models: add --reverse DIR2")
@@ -112,3 +98,6 @@ def _gold(found: argparse.Namespace, text: "ParallelText") -> "Gold":
         pairs = read_parallel(found.source, found.target)
         return agreed_links(pairs.sources, pairs.targets, text)
     return read_gold(found.source, found.target, found.gold, one_based=found.one_based)
+
+
+COMMAND = Command(__doc__, _add_flags, _rate)

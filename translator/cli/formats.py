@@ -33,57 +33,39 @@ class Layout:
 def lines_of(translation: "Translation", index: int, source: str, layout: Layout) -> list[str]:
     """The output of source line ``index`` (from 0): one line, or one a candidate in text and tsv n-best lists."""
     if layout.format == "json":
-        return [_json(translation, index, source, layout)]
-    return [_line(entry, index, source, layout) for entry in entries(translation, layout)]
+        candidates = [_plain(entry, layout) for entry in translation.n_best]
+        record = {"id": index, "source": source, **_plain(translation, layout), "n_best": candidates}
+        return [json.dumps(record, ensure_ascii=False, allow_nan=False)]
+    return [_line(entry, index, source, layout) for entry in _entries(translation, layout)]
 
 
 def link_lines(translation: "Translation", layout: Layout) -> list[str]:
     """The links alone, a line for each line of `lines_of`."""
-    wanted = [translation] if layout.format == "json" else entries(translation, layout)
-    return [_links(entry, layout) for entry in wanted]
+    return [_links(entry, layout) for entry in _entries(translation, layout)]
 
 
-def entries(translation: "Translation", layout: Layout) -> Sequence["Translation"]:
-    """What is written of a translation: itself, or its candidates."""
-    return translation.n_best if layout.n_best else [translation]
+def _entries(translation: "Translation", layout: Layout) -> Sequence["Translation"]:
+    """What has a line of its own: the translation, or each of its candidates."""
+    return translation.n_best if layout.n_best and layout.format != "json" else [translation]
 
 
 def _line(entry: "Translation", index: int, source: str, layout: Layout) -> str:
     score = f"{entry.score + 0.0:.6f}"
     links = [_links(entry, layout)] if layout.links and layout.links_inline else []
     if layout.format == "tsv":
-        return "\t".join([str(index), _cell(source), entry.text, score, *links])
+        return "\t".join([str(index), source.replace("\t", " "), entry.text, score, *links])
     if layout.n_best:
         return " ||| ".join([str(index), entry.text, score, *links])
-    text = f"{score}\t{entry.text}" if layout.scores else entry.text
-    return " ||| ".join([text, *links])
+    return " ||| ".join([f"{score}\t{entry.text}" if layout.scores else entry.text, *links])
 
 
 def _links(entry: "Translation", layout: Layout) -> str:
     return pharaoh(entry.alignment or [], (entry.weights or []) if layout.soft else None)
 
 
-def _json(translation: "Translation", index: int, source: str, layout: Layout) -> str:
-    candidates = [_plain(entry, layout) for entry in translation.n_best]
-    record = {"id": index, "source": source, **_plain(translation, layout), "n_best": candidates}
-    return json.dumps(record, ensure_ascii=False, allow_nan=False)
-
-
 def _plain(entry: "Translation", layout: Layout) -> dict[str, Any]:
-    links: list[list[float]] | None = None
-    if entry.alignment is not None:
-        links = [[s, t] for s, t in entry.alignment]
-        if layout.soft:
-            links = [[*pair, round(w, 6)] for pair, w in zip(links, entry.weights or [], strict=True)]
-    return {
-        "translation": entry.text,
-        "score": entry.score,
-        "tokens": entry.tokens,
-        "alignment": links,
-        "finished": entry.finished,
-    }
-
-
-def _cell(text: str) -> str:
-    """Text that cannot be taken for more than one tsv field."""
-    return text.replace("\t", " ")
+    links: list[list[float]] | None = None if entry.alignment is None else [[*pair] for pair in entry.alignment]
+    if links is not None and layout.soft:
+        links = [[*pair, round(weight, 6)] for pair, weight in zip(links, entry.weights or [], strict=True)]
+    plain = {"translation": entry.text, "score": entry.score, "tokens": entry.tokens}
+    return {**plain, "alignment": links, "finished": entry.finished}

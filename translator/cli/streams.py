@@ -51,7 +51,6 @@ class LineReader:
         self._name, self._most = name, lot
         self._records: queue.Queue[bytes | Exception | None] = queue.Queue(maxsize=lot)
         self._count = self._malformed = 0
-        self._failure: Exception | None = None
         threading.Thread(target=self._read, args=(stream,), daemon=True).start()
 
     def lots(self) -> Iterator[list[str]]:
@@ -61,34 +60,27 @@ class LineReader:
             UserError: the stream cannot be read on; what came before has been handed out.
         """
         size = min(FIRST_LOT, self._most)
-        lines: list[str] = []
-        held = 0
-        while (record := self._next(waiting=bool(lines))) is not None:
-            if isinstance(record, bytes):
+        record: bytes | Exception | None = b""
+        while isinstance(record, bytes):
+            lines: list[str] = []
+            held = 0
+            while len(lines) < size and held < LOT_BYTES:
+                try:
+                    record = self._records.get(timeout=PATIENCE if lines else None)
+                except queue.Empty:
+                    break
+                if not isinstance(record, bytes):
+                    break
                 lines.append(self._decode(record))
                 held += len(record)
-                if len(lines) < size and held < LOT_BYTES:
-                    continue
+            else:
                 size = min(2 * size, self._most)
-            yield lines
-            lines, held = [], 0
-        if lines:
-            yield lines
-        if self._malformed > NAMED:
-            log.warning("%s: %d lines were not valid UTF-8", self._name, self._malformed)
-
-    def _next(self, waiting: bool) -> bytes | str | None:
-        """The next record, "" where somebody waits and none comes, None at the end."""
-        try:
-            record = self._failure or self._records.get(timeout=PATIENCE if waiting else None)
-        except queue.Empty:
-            return ""
-        if isinstance(record, Exception) and waiting:
-            self._failure = record  # first hand out the lines that came before
-            return ""
+            if lines:
+                yield lines
         if isinstance(record, Exception):
             raise UserError(f"cannot read {self._name}: {record}") from record
-        return record
+        if self._malformed > NAMED:
+            log.warning("%s: %d lines were not valid UTF-8", self._name, self._malformed)
 
     def _decode(self, raw: bytes) -> str:
         text, malformed = decode_leniently(raw, first=self._count == 0)
@@ -116,18 +108,11 @@ class LineWriter:
     """
 
     def __init__(self, path: str) -> None:
-        """Open a file (gzipped if so named) or standard output (``-``).
-
-        Raises:
-            UserError: it cannot be opened.
-        """
+        """Open a file (gzipped if so named) or standard output (``-``); UserError where it cannot be opened."""
         self.name = "standard output" if path == "-" else path
-        try:
-            raw = open(1, "wb", buffering=0, closefd=False) if path == "-" else open(path, "wb", buffering=0)  # noqa: SIM115
-        except OSError as error:
-            raise UserError(f"cannot write {self.name}: {error.strerror}") from error
-        self._raw = raw
-        self._gzip = GzipFile(fileobj=raw, mode="wb", mtime=0) if path.endswith(".gz") else None
+        with _told(self.name):
+            self._raw = open(1 if path == "-" else path, "wb", buffering=0, closefd=path != "-")  # noqa: SIM115
+        self._gzip = GzipFile(fileobj=self._raw, mode="wb", mtime=0) if path.endswith(".gz") else None
 
     def write(self, lines: list[str]) -> None:
         """Write lines and make sure that the reader has them.
@@ -137,7 +122,7 @@ class LineWriter:
             UserError: the disk is full or the like.
         """
         data = "".join(line + "\n" for line in lines).encode()
-        with _uninterrupted(), self._told():
+        with _uninterrupted(), _told(self.name):
             if self._gzip is not None:
                 self._gzip.write(data)
                 self._gzip.flush()
@@ -148,19 +133,10 @@ class LineWriter:
 
     def close(self) -> None:
         """Finish the file; raises as `write` does."""
-        with self._told():
+        with _told(self.name):
             if self._gzip is not None:
                 self._gzip.close()
             self._raw.close()
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise UserError(f"cannot write {self.name}: {error.strerror}") from error
 
 
 def refuse_same_file(source: str, target: str) -> None:
@@ -172,11 +148,20 @@ def refuse_same_file(source: str, target: str) -> None:
 
 
 @contextmanager
+def _told(name: str) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UserError(f"cannot write {name}: {error.strerror}") from error
+
+
+@contextmanager
 def _uninterrupted() -> Iterator[None]:
     """Put Ctrl-C off until the block is done, so that no line is cut in the middle."""
     handler = signal.getsignal(signal.SIGINT)
-    in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or handler is not signal.default_int_handler:
+    if threading.current_thread() is not threading.main_thread() or handler is not signal.default_int_handler:
         yield
         return
     caught: list[int] = []

@@ -6,11 +6,11 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from translator.cli.status import exit_status
+from translator.cli.command import exit_status, messages_on_stderr
 from translator.cli.streams import LOT, LineReader, LineWriter, open_input, refuse_same_file
 from translator.cli.translate_flags import parse
 from translator.errors import UserError
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from translator.inference.translation import Translation
     from translator.inference.translator import Translator
 
-_T = TypeVar("_T")
 Engine = Callable[[Iterator[list[str]]], "Iterator[tuple[list[str], list[Translation]]]"]
 
 log = logging.getLogger(__name__)
@@ -31,8 +30,8 @@ def main(arguments: Sequence[str] | None = None, *, lot: int = LOT) -> int:
 
     def work() -> None:
         found, options = parse(arguments)
-        _log_to_stderr(found.quiet)
-        _run(found, options, lot)
+        with messages_on_stderr("translate", logging.WARNING if found.quiet else logging.INFO):
+            _run(found, options, lot)
 
     return exit_status("translate", work, "interrupted; the lines written so far are whole")
 
@@ -46,31 +45,21 @@ def _run(found: argparse.Namespace, options: TranslateOptions, lot: int) -> None
     source = open_input(found.input)
     with ExitStack() as stack:
         translate = _engine(found, options, stack)
+        from translator.cli.formats import Layout, lines_of, link_lines
+        from translator.inference.translator import warn_of_cuts
+
         writer, *links = [stack.enter_context(closing(LineWriter(target))) for target in targets]
-        name = "standard input" if found.input == "-" else found.input
-        _translate(LineReader(source, name, lot), writer, links, translate, found, options)
-
-
-def _translate(
-    reader: LineReader,
-    writer: LineWriter,
-    links: list[LineWriter],
-    translate: Engine,
-    found: argparse.Namespace,
-    options: TranslateOptions,
-) -> None:
-    from translator.cli.formats import Layout, lines_of, link_lines
-    from translator.inference.translator import warn_of_cuts
-
-    layout = Layout.of(options, found.format, found.scores, links_inline=not links)
-    started, done, cut = time.monotonic(), 0, 0
-    for lines, translations in _guarded(translate(reader.lots()), options):
-        numbered = list(enumerate(zip(translations, lines, strict=True), done))
-        writer.write([line for index, (t, source) in numbered for line in lines_of(t, index, source, layout)])
-        for file in links:
-            file.write([line for t in translations for line in link_lines(t, layout)])
-        done += len(lines)
-        cut += sum(not t.finished for t in translations)
+        layout = Layout.of(options, found.format, found.scores, links_inline=not links)
+        reader = LineReader(source, "standard input" if found.input == "-" else found.input, lot)
+        stack.enter_context(_memory_told(options))
+        started, done, cut = time.monotonic(), 0, 0
+        for lines, translations in translate(reader.lots()):
+            numbered = enumerate(zip(translations, lines, strict=True), done)
+            writer.write([line for index, (t, text) in numbered for line in lines_of(t, index, text, layout)])
+            for file in links:
+                file.write([line for t in translations for line in link_lines(t, layout)])
+            done += len(lines)
+            cut += sum(not t.finished for t in translations)
     warn_of_cuts(cut, done)
     log.info("%d lines in %.1f s", done, time.monotonic() - started)
 
@@ -94,16 +83,16 @@ def _engine(found: argparse.Namespace, options: TranslateOptions, stack: ExitSta
     return translate
 
 
-def _guarded(found: "Iterator[_T]", options: TranslateOptions) -> "Iterator[_T]":
+@contextmanager
+def _memory_told(options: TranslateOptions) -> Iterator[None]:
     """Tell what to do when memory runs out."""
     try:
-        yield from found
+        yield
     except (RuntimeError, MemoryError) as error:
-        if isinstance(error, MemoryError) or "memory" in str(error):
-            raise UserError(
-                f"not enough memory for a batch; try --batch-tokens {max(options.batch_tokens // 4, 1)}"
-            ) from error
-        raise
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        fewer = max(options.batch_tokens // 4, 1)
+        raise UserError(f"not enough memory for a batch; try --batch-tokens {fewer}") from error
 
 
 def _loader(found: argparse.Namespace) -> "Callable[[], Translator]":
@@ -117,23 +106,6 @@ def _loader(found: argparse.Namespace) -> "Callable[[], Translator]":
         log.info("using the newest model, %s", directory)
     threads = 1 if found.workers > 1 else found.threads
     return partial(Translator.load_frozen, directory, found.device, found.precision, threads)
-
-
-def _log_to_stderr(quiet: bool) -> None:
-    """Messages of the whole package go to stderr and nowhere else."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines())
-    logger = logging.getLogger("translator")
-    logger.handlers[:] = [handler]
-    logger.setLevel(logging.WARNING if quiet else logging.INFO)
-
-
-class _Lines(logging.Formatter):
-    """``translate: message``, and what is more than information says so."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        level = "" if record.levelno < logging.WARNING else f"{record.levelname.lower()}: "
-        return f"translate: {level}{' '.join(record.getMessage().split())}"
 
 
 if __name__ == "__main__":

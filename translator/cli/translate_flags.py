@@ -3,11 +3,11 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import NoReturn
 
 from translator.alignment.steps import ALIGN_STEPS
+from translator.cli.parser import OneLineParser, head_numbers
 from translator.device import DEVICES, PRECISIONS
-from translator.errors import UserError, at_least, did_you_mean
+from translator.errors import at_least
 from translator.inference.options import FORMATS, ON_LONG, TranslateOptions
 
 DESCRIPTION = """\
@@ -29,24 +29,15 @@ has no end of sentence to count; a line that was split has the mean of its parts
 Characters that the model has never seen are left out of the translation; a line of nothing else stays blank.
 """
 
+LONG_HELP = """\
+a longer source is split at the end of a sentence, else at a space, else anywhere, and its parts are joined with a
+space; or cropped; or an error (split). Split cuts single words of more than 1000 characters"""
 
-class OneLineParser(argparse.ArgumentParser):
-    """Complains in one line, and guesses what a mistyped flag was meant to be."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise in place of printing the usage."""
-        raise UserError(f"{message} (see {self.prog} --help)")
-
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """As the library's, but nothing may stay unknown."""
-        found, unknown = super().parse_known_args(args, namespace)
-        if unknown:
-            flags = [flag for action in self._actions for flag in action.option_strings]
-            hint = did_you_mean(unknown[0].split("=")[0], flags)
-            if not unknown[0].startswith("-"):
-                hint = "; files are named by flags"
-            self.error(f"unknown argument {unknown[0]!r}{hint}")
-        return found, unknown
+LINKS_HELP = """\
+add links source-target between words (at spaces), from 0, read from cross-attention: hard (default) the source word
+that each target word explains most of, and left-over source words beside it; soft i-j:weight for every weight between
+words from 0.01; W every link of at least that weight. The end of sentence is left out and weights are renormalised
+first"""
 
 
 def parse(arguments: Sequence[str] | None = None) -> tuple[argparse.Namespace, TranslateOptions]:
@@ -59,126 +50,75 @@ def parse(arguments: Sequence[str] | None = None) -> tuple[argparse.Namespace, T
     if found.alignments_output is not None and found.alignments is None:
         found.alignments = "hard"
     at_least("workers", found.workers, 1)
-    names = [field.name for field in fields(TranslateOptions)]
-    return found, TranslateOptions(**{name: getattr(found, name) for name in names})
+    return found, TranslateOptions(**{field.name: getattr(found, field.name) for field in fields(TranslateOptions)})
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser, whose defaults are those of `TranslateOptions`."""
-    parser = OneLineParser(
-        prog="translate",
-        description=DESCRIPTION,
-        epilog=OUTPUT_HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    _add_files(parser.add_argument_group("files"))
-    _add_search(parser.add_argument_group("search"))
-    _add_sampling(parser.add_argument_group("sampling"))
-    _add_limits(parser.add_argument_group("limits (in subword pieces)"))
-    _add_output(parser.add_argument_group("what is written"))
-    _add_running(parser.add_argument_group("running"))
+    parser = OneLineParser(prog="translate", description=DESCRIPTION, epilog=OUTPUT_HELP)
+    for title, add_flags in GROUPS.items():
+        add_flags(parser.add_argument_group(title))
     parser.set_defaults(**{field.name: field.default for field in fields(TranslateOptions)})
     return parser
 
 
 def _add_files(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "-m", "--model", metavar="DIR", help="the bundle to use; by default the newest under checkpoints/"
-    )
-    group.add_argument("-i", "--input", metavar="FILE", default="-", help="source text, plain or .gz (default: stdin)")
-    group.add_argument(
-        "-o", "--output", metavar="FILE", default="-", help="translations, gzipped if named .gz (default: stdout)"
-    )
+    add = group.add_argument
+    add("-m", "--model", metavar="DIR", help="the bundle to use; by default the newest under checkpoints/")
+    add("-i", "--input", metavar="FILE", default="-", help="source text, plain or .gz (default: stdin)")
+    add("-o", "--output", metavar="FILE", default="-", help="translations, gzipped if named .gz (default: stdout)")
 
 
 def _add_search(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("-b", "--beam-size", type=int, metavar="N", help="hypotheses side by side (5); 1 is greedy")
-    group.add_argument("--n-best", type=int, metavar="K", help="candidates a line (1), at most the beam size")
-    group.add_argument("--length-penalty", type=float, metavar="A", help="rank by sum log p / length^A (1.0)")
-    group.add_argument("--no-repeat-ngram", type=int, metavar="N", help="never repeat N pieces in a row (0: allowed)")
+    add = group.add_argument
+    add("-b", "--beam-size", type=int, metavar="N", help="hypotheses side by side (5); 1 is greedy")
+    add("--n-best", type=int, metavar="K", help="candidates a line (1), at most the beam size")
+    add("--length-penalty", type=float, metavar="A", help="rank by sum log p / length^A (1.0)")
+    add("--no-repeat-ngram", type=int, metavar="N", help="never repeat N pieces in a row (0: allowed)")
 
 
 def _add_sampling(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--sample", action="store_true", help="draw at random in place of searching; --n-best draws")
-    group.add_argument("--top-k", type=int, metavar="K", help="from the K most probable pieces (0: all)")
-    group.add_argument("--top-p", type=float, metavar="P", help="from the fewest pieces that hold P together (1.0)")
-    group.add_argument("--temperature", type=float, metavar="T", help="below 1 sharper, above 1 flatter (1.0)")
-    group.add_argument("--seed", type=int, metavar="N", help="the same seed draws the same (0)")
+    add = group.add_argument
+    add("--sample", action="store_true", help="draw at random in place of searching; --n-best draws")
+    add("--top-k", type=int, metavar="K", help="from the K most probable pieces (0: all)")
+    add("--top-p", type=float, metavar="P", help="from the fewest pieces that hold P together (1.0)")
+    add("--temperature", type=float, metavar="T", help="below 1 sharper, above 1 flatter (1.0)")
+    add("--seed", type=int, metavar="N", help="the same seed draws the same (0)")
 
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--max-length-ratio",
-        type=float,
-        metavar="R",
-        help="a source of S pieces may become R*S + 10, end of sentence included (2.0)",
-    )
-    group.add_argument("--max-length", type=int, metavar="N", help="never more than N pieces, end of sentence included")
-    group.add_argument(
-        "--max-input-length",
-        type=int,
-        metavar="N",
-        help="the longest source that is translated whole (512, or what the model's positions allow)",
-    )
-    group.add_argument(
-        "--on-long",
-        choices=ON_LONG,
-        help="a longer source is split at the end of a sentence, else at a space, else anywhere, and its parts are "
-        "joined with a space; or cropped; or an error (split). Split cuts single words of more than 1000 characters",
-    )
+    add, ratio = group.add_argument, "a source of S pieces may become R*S + 10, end of sentence included (2.0)"
+    add("--max-length-ratio", type=float, metavar="R", help=ratio)
+    add("--max-length", type=int, metavar="N", help="never more than N pieces, end of sentence included")
+    longest = "the longest source that is translated whole (512, or what the model's positions allow)"
+    add("--max-input-length", type=int, metavar="N", help=longest)
+    add("--on-long", choices=ON_LONG, help=LONG_HELP)
 
 
 def _add_output(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--format", choices=FORMATS, default="text", help="see below (text)")
-    group.add_argument("--scores", action="store_true", help="write the score before the translation")
-    group.add_argument(
-        "--alignments",
-        nargs="?",
-        const="hard",
-        type=_alignment_mode,
-        metavar="hard|soft|W",
-        help="add links source-target between words (at spaces), from 0, read from cross-attention: hard (default) "
-        "the source word that each target word explains most of, and left-over source words beside it; soft i-j:weight "
-        "for every weight between words from 0.01; W every link of at least that weight. The end of sentence is left "
-        "out and weights are renormalised first",
-    )
-    group.add_argument("--alignments-output", metavar="FILE", help="write the links there, line by line, alone")
-    group.add_argument(
-        "--align-layer", type=int, metavar="L", help="decoder layer from 0 (the bundle's best, or all of them)"
-    )
-    group.add_argument(
-        "--align-heads", type=_heads, metavar="0,3|mean|best", help="heads to average (the bundle's best, or all)"
-    )
-    group.add_argument(
-        "--align-step",
-        choices=ALIGN_STEPS,
-        help="read the links of a word where the decoder writes it, or one step later, where it reads it (the "
-        "bundle's best, or output)",
-    )
-    group.add_argument("--subwords", action="store_true", help="links between pieces in place of words")
+    add, mode = group.add_argument, "hard|soft|W"
+    add("--format", choices=FORMATS, default="text", help="see below (text)")
+    add("--scores", action="store_true", help="write the score before the translation")
+    add("--alignments", nargs="?", const="hard", type=_alignment_mode, metavar=mode, help=LINKS_HELP)
+    add("--alignments-output", metavar="FILE", help="write the links there, line by line, alone")
+    add("--align-layer", type=int, metavar="L", help="decoder layer from 0 (the bundle's best, or all of them)")
+    heads = "heads to average (the bundle's best, or all)"
+    add("--align-heads", type=head_numbers, metavar="0,3|mean|best", help=heads)
+    step = "read the links of a word where the decoder writes it, or one step later, where it reads it (the bundle's "
+    add("--align-step", choices=ALIGN_STEPS, help=f"{step}best, or output)")
+    add("--subwords", action="store_true", help="links between pieces in place of words")
 
 
 def _add_running(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--batch-tokens", type=int, metavar="N", help="padded source pieces times beam size in a batch (8192)"
-    )
-    group.add_argument("--device", choices=DEVICES, default="auto", help="(auto: a GPU where there is one)")
-    group.add_argument(
-        "--precision",
-        choices=PRECISIONS,
-        default="float32",
-        help="of the weights (float32); int8 is a CPU's fastest, its scores move a little, also with the batch",
-    )
-    group.add_argument("--threads", type=int, metavar="N", help="CPU threads (all cores; of each worker: 1)")
-    group.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        default=1,
-        help="processes that translate side by side (1), for files: on a CPU as many as cores is the fastest",
-    )
-    group.add_argument("-q", "--quiet", action="store_true", help="only warnings and errors on stderr")
+    add = group.add_argument
+    add("--batch-tokens", type=int, metavar="N", help="padded source pieces times beam size in a batch (8192)")
+    add("--device", choices=DEVICES, default="auto", help="(auto: a GPU where there is one)")
+    numbers = "of the weights (float32); int8 is a CPU's fastest, its scores move a little, also with the batch"
+    add("--precision", choices=PRECISIONS, default="float32", help=numbers)
+    add("--threads", type=int, metavar="N", help="CPU threads (all cores; of each worker: 1)")
+    side = "processes that translate side by side (1), for files: on a CPU as many as cores is the fastest"
+    add("--workers", type=int, metavar="N", default=1, help=side)
+    add("-q", "--quiet", action="store_true", help="only warnings and errors on stderr")
 
 
 def _alignment_mode(text: str) -> str | float:
@@ -189,8 +129,11 @@ def _alignment_mode(text: str) -> str | float:
         return text
 
 
-def _heads(text: str) -> str | tuple[int, ...]:
-    """Words as they are, numbers as a tuple."""
-    if not text.replace(",", "").isdecimal():
-        return text
-    return tuple(int(number) for number in text.split(",") if number)
+GROUPS = {
+    "files": _add_files,
+    "search": _add_search,
+    "sampling": _add_sampling,
+    "limits (in subword pieces)": _add_limits,
+    "what is written": _add_output,
+    "running": _add_running,
+}

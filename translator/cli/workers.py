@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -47,10 +46,13 @@ class Workers:
         """
         self._count = count
         forked = sys.platform == "linux"
-        ready = _Ready(load()) if forked else load
+        ready = cache(load)
+        if forked:
+            ready()
         context = multiprocessing.get_context("fork" if forked else "spawn")
-        self._pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(ready, threads))
-        for started in [self._pool.submit(_nothing) for _ in range(count)]:  # fork all of them now, not one by one
+        given = (ready if forked else load, threads)
+        self._pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=given)
+        for started in [self._pool.submit(int) for _ in range(count)]:  # fork all of them now, not one by one
             started.result()
 
     def translate(self, lots: Iterable[list[str]], options: TranslateOptions) -> Iterator[Translated]:
@@ -62,14 +64,14 @@ class Workers:
         waiting: _Waiting = queue.Queue(maxsize=AHEAD * self._count)
         # A thread of its own hands out: what is ready is answered even while the next lot is long in coming.
         threading.Thread(target=self._feed, args=(lots, options, waiting), daemon=True).start()
-        while (next_one := waiting.get()) is not None:
-            if isinstance(next_one, Exception):
-                with _told():  # a dead process may be noticed when the next chunk is handed out
-                    raise next_one
-            chunk, future = next_one
-            with _told():
-                translations = future.result()
-            yield chunk, translations
+        try:
+            while (next_one := waiting.get()) is not None:
+                if isinstance(next_one, Exception):
+                    raise next_one  # a dead process may be noticed when the next chunk is handed out
+                yield next_one[0], next_one[1].result()
+        except BrokenProcessPool as error:
+            advice = "use fewer --workers or smaller --batch-tokens"
+            raise UserError(f"a worker process died, perhaps for lack of memory: {advice}") from error
 
     def _feed(self, lots: Iterable[list[str]], options: TranslateOptions, waiting: _Waiting) -> None:
         first = 0
@@ -86,16 +88,6 @@ class Workers:
     def close(self) -> None:
         """Stop all processes; chunks that have not begun are dropped."""
         self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-class _Ready:
-    """A translator that is loaded already; forked processes share its memory."""
-
-    def __init__(self, translator: "Translator") -> None:
-        self._translator = translator
-
-    def __call__(self) -> "Translator":
-        return self._translator
 
 
 def _begin(load: Load, threads: int) -> None:
@@ -115,19 +107,5 @@ def _translator() -> "Translator":
     return translator
 
 
-def _nothing() -> None:
-    """Make the pool start a process."""
-
-
 def _translate(lines: list[str], options: TranslateOptions, first: int) -> list[Translation]:
     return _translator().translate_lines(lines, options, first_line=first)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    try:
-        yield
-    except BrokenProcessPool as error:
-        raise UserError(
-            "a worker process died, perhaps for lack of memory: use fewer --workers or smaller --batch-tokens"
-        ) from error

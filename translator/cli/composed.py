@@ -1,17 +1,16 @@
 """Run a function with a configuration composed from ``conf/`` and the command line.
 
-The one place that knows Hydra: its commands (``key=value``, ``-m`` for sweeps, ``--cfg job``, ``--help``) work as
-documented there, and past this file a configuration is a plain dict. On top of Hydra: paths may hold any
-character, a comma starts no sweep unless ``-m`` says so, and mistakes are one line on stderr and status 2.
+The one place that knows Hydra: its commands (``key=value``, ``-m`` for sweeps, ``--cfg job``, ``--config-dir DIR``,
+``--help``) work as documented there, and past this file a configuration is a plain dict. On top of Hydra: paths may
+hold any character, a comma starts no sweep unless ``-m`` says so, and mistakes are one line on stderr and status 2.
 """
 
-import difflib
 import os
 import re
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,55 +23,60 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
-from translator.errors import UserError
+from translator.cli.command import INTERRUPTED, MISTAKE
+from translator.errors import UserError, did_you_mean
 
-CONF = Path(__file__).resolve().parent.parent / "conf"
+_PACKAGE = Path(__file__).resolve().parents[1]
+#: Inside the package where it is installed, beside it in a checkout.
+CONF = next((path for path in (_PACKAGE / "conf", _PACKAGE.parent / "conf") if path.is_dir()), _PACKAGE / "conf")
 _ASSIGNMENT = re.compile(r"(?P<key>\+{0,2}[A-Za-z_][\w./@-]*)=(?P<value>.*)", re.DOTALL)
 
 
 def run(
     config_name: str,
     main: Callable[[dict[str, Any]], None],
+    arguments: Sequence[str],
     *,
     path_keys: Collection[str] = (),
     config_dir: Path = CONF,
-) -> None:
-    """Compose the configuration, call ``main`` with it (with ``-m``: once a combination), and exit.
+) -> int:
+    """Compose the configuration, call ``main`` with it (with ``-m``: once a combination) -> exit status.
 
     ``path_keys`` are the dotted names of values that are text whatever characters they hold; a list of such is
-    written ``[a,b]``. Exit status: 0, 2 after a user's mistake, 130 after an interrupt; any other exception
-    shows its traceback. In a sweep, the configuration's ``variant`` (where it has that key) names the combination,
-    and a mistake in one combination does not stop the others.
+    written ``[a,b]``. Other exceptions of ``main`` than a user's mistake and an interrupt come through. In a sweep,
+    ``variant`` (where the configuration has it) names the combination, and a mistake in one does not stop the others.
     """
     _speak_utf8()
     # Hydra otherwise cuts tracebacks short and ends with status 1 before anything can be said in one line.
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")
-    mistakes: list[str] = []
-    started: list[DictConfig] = []
+    typed, swept, mistakes = sys.argv, list[str](), list[Exception]()
+    started = False
 
     def job(composed: DictConfig) -> None:
-        started.append(composed)
+        nonlocal started
+        started, sys.argv = True, typed  # what is noted as the command, and repeated by further processes
         try:
             main(_plain(composed, swept))
         except UserError as error:
-            mistakes.append(_report(error))
+            _report(error, mistakes)
 
     try:
-        multirun = _asks_for_sweep(sys.argv[1:])
-        sys.argv[1:] = [readable(argument, path_keys, multirun) for argument in sys.argv[1:]]
-        swept = [key for key in map(_swept_key, sys.argv[1:]) if key] if multirun else []
+        flags, settings, multirun = _sorted(arguments)
+        settings = [readable(setting, path_keys, multirun) for setting in settings]
+        swept += [read.get_key_element() for read in map(_parse, settings) if read and read.is_sweep_override()]
+        sys.argv = [typed[0], *flags, *settings]
         hydra.main(config_path=str(config_dir), config_name=config_name, version_base="1.3")(job)()
-    except UserError as error:
-        mistakes.append(_report(error))
     except Exception as error:
         if started and not isinstance(error, HydraException):
             raise
-        mistakes.append(_report(UserError(explain(error))))
+        _report(error, mistakes)
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on, being asked again changes nothing
         print("interrupted", file=sys.stderr)
-        sys.exit(130)
-    sys.exit(2 if mistakes else 0)
+        return INTERRUPTED
+    finally:
+        sys.argv = typed
+    return MISTAKE if mistakes else 0
 
 
 def _speak_utf8() -> None:
@@ -109,27 +113,25 @@ def readable(argument: str, path_keys: Collection[str], multirun: bool) -> str:
 def explain(error: Exception) -> str:
     """Say in one line what is wrong with the composed configuration, with the nearest name that exists."""
     cause = error.__cause__
-    if isinstance(error, MissingConfigException) and error.options:
+    if isinstance(error, MissingConfigException) and (known := error.options):
         group, _, choice = str(error.missing_cfg_file).rpartition("/")
-        return (
-            f"{group}={choice}: no such choice{_nearest(choice, error.options)}; there are {', '.join(error.options)}"
-        )
+        return f"{group}={choice}: no such choice{did_you_mean(choice, known)}; there are {', '.join(known)}"
     if isinstance(error, OverrideParseException):
         return f"cannot read {error.override}: settings are written key=value"
     if isinstance(cause, ConfigAttributeError | ConfigKeyError) and isinstance(cause.parent_node, DictConfig):
         known = list(_dotted_keys(cause.parent_node._get_root()))
-        return f"there is no setting {cause.full_key}{_nearest(str(cause.full_key), known)}"
+        return f"there is no setting {cause.full_key}{did_you_mean(str(cause.full_key), known)}"
     if unknown := re.match(r"Could not override '(.+?)'", str(error)):
         return f"there is no setting {unknown[1]} here"
     return " ".join(str(error).split())
 
 
-def _asks_for_sweep(arguments: list[str]) -> bool:
-    """Whether -m is among the flags; raises UserError for a flag that Hydra does not have."""
-    found, unknown = get_args_parser().parse_known_args(arguments)
+def _sorted(arguments: Sequence[str]) -> tuple[list[str], list[str], bool]:
+    """Flags, settings (Hydra wants them last), and whether -m is among the flags; UserError for an unknown flag."""
+    found, unknown = get_args_parser().parse_known_intermixed_args(arguments)
     if unknown:
         raise UserError(f"there is no flag {unknown[0]}: settings are written key=value (--help lists them)")
-    return bool(found.multirun)
+    return [word for word in arguments if word not in found.overrides], found.overrides, found.multirun
 
 
 def _plain(composed: DictConfig, swept: list[str]) -> dict[str, Any]:
@@ -146,9 +148,9 @@ def _plain(composed: DictConfig, swept: list[str]) -> dict[str, Any]:
     return {str(key): value for key, value in config.items()}
 
 
-def _report(error: UserError) -> str:
-    print(f"error: {error}", file=sys.stderr)
-    return str(error)
+def _report(error: Exception, mistakes: list[Exception]) -> None:
+    print(f"error: {error if isinstance(error, UserError) else explain(error)}", file=sys.stderr)
+    mistakes.append(error)
 
 
 def _parse(argument: str) -> Override | None:
@@ -156,11 +158,6 @@ def _parse(argument: str) -> Override | None:
         return OverridesParser.create().parse_override(argument)
     except HydraException:
         return None
-
-
-def _swept_key(argument: str) -> str | None:
-    override = _parse(argument)
-    return override.get_key_element() if override and override.is_sweep_override() else None
 
 
 def _is_text(override: Override, value: str, multirun: bool) -> bool:
@@ -188,10 +185,3 @@ def _dotted_keys(config: Any, prefix: str = "") -> Iterator[str]:
         if (name := f"{prefix}{key!s}") != "hydra":
             yield name
             yield from _dotted_keys(config._get_node(key), f"{name}.")
-
-
-def _nearest(name: str, known: Collection[str]) -> str:
-    """The nearest known name; also one that ends in what was given, as ``trainer.max_epochs`` for ``max_epochs``."""
-    inside = [key for key in known if key.endswith(f".{name}")]
-    near = inside or difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
