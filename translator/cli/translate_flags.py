@@ -56,38 +56,30 @@ def parse(arguments: Sequence[str] | None = None) -> tuple[argparse.Namespace, T
 def build_parser() -> argparse.ArgumentParser:
     """The parser, whose defaults are those of `TranslateOptions`."""
     parser = OneLineParser(prog="translate", description=DESCRIPTION, epilog=OUTPUT_HELP)
-    for title, add_flags in GROUPS.items():
-        add_flags(parser.add_argument_group(title))
+    _add_translating(parser)
+    _add_writing_and_running(parser)
     parser.set_defaults(**{field.name: field.default for field in fields(TranslateOptions)})
     return parser
 
 
-def _add_files(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
+def _add_translating(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("files").add_argument
     add("-m", "--model", metavar="DIR", help="the bundle to use; by default the newest under checkpoints/")
     add("-i", "--input", metavar="FILE", default="-", help="source text, plain or .gz (default: stdin)")
     add("-o", "--output", metavar="FILE", default="-", help="translations, gzipped if named .gz (default: stdout)")
-
-
-def _add_search(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
+    add = parser.add_argument_group("search").add_argument
     add("-b", "--beam-size", type=int, metavar="N", help="hypotheses side by side (5); 1 is greedy")
     add("--n-best", type=int, metavar="K", help="candidates a line (1), at most the beam size")
     add("--length-penalty", type=float, metavar="A", help="rank by sum log p / length^A (1.0)")
     add("--no-repeat-ngram", type=int, metavar="N", help="never repeat N pieces in a row (0: allowed)")
-
-
-def _add_sampling(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
+    add = parser.add_argument_group("sampling").add_argument
     add("--sample", action="store_true", help="draw at random in place of searching; --n-best draws")
     add("--top-k", type=int, metavar="K", help="from the K most probable pieces (0: all)")
     add("--top-p", type=float, metavar="P", help="from the fewest pieces that hold P together (1.0)")
     add("--temperature", type=float, metavar="T", help="below 1 sharper, above 1 flatter (1.0)")
     add("--seed", type=int, metavar="N", help="the same seed draws the same (0)")
-
-
-def _add_limits(group: argparse._ArgumentGroup) -> None:
-    add, ratio = group.add_argument, "a source of S pieces may become R*S + 10, end of sentence included (2.0)"
+    add = parser.add_argument_group("limits (in subword pieces)").add_argument
+    ratio = "a source of S pieces may become R*S + 10, end of sentence included (2.0)"
     add("--max-length-ratio", type=float, metavar="R", help=ratio)
     add("--max-length", type=int, metavar="N", help="never more than N pieces, end of sentence included")
     longest = "the longest source that is translated whole (512, or what the model's positions allow)"
@@ -95,11 +87,11 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
     add("--on-long", choices=ON_LONG, help=LONG_HELP)
 
 
-def _add_output(group: argparse._ArgumentGroup) -> None:
-    add, mode = group.add_argument, "hard|soft|W"
+def _add_writing_and_running(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("what is written").add_argument
     add("--format", choices=FORMATS, default="text", help="see below (text)")
     add("--scores", action="store_true", help="write the score before the translation")
-    add("--alignments", nargs="?", const="hard", type=_alignment_mode, metavar=mode, help=LINKS_HELP)
+    add("--alignments", nargs="?", const="hard", type=_alignment_mode, metavar="hard|soft|W", help=LINKS_HELP)
     add("--alignments-output", metavar="FILE", help="write the links there, line by line, alone")
     add("--align-layer", type=int, metavar="L", help="decoder layer from 0 (the bundle's best, or all of them)")
     heads = "heads to average (the bundle's best, or all)"
@@ -107,10 +99,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     step = "read the links of a word where the decoder writes it, or one step later, where it reads it (the bundle's "
     add("--align-step", choices=ALIGN_STEPS, help=f"{step}best, or output)")
     add("--subwords", action="store_true", help="links between pieces in place of words")
-
-
-def _add_running(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
+    add = parser.add_argument_group("running").add_argument
     add("--batch-tokens", type=int, metavar="N", help="padded source pieces times beam size in a batch (8192)")
     add("--device", choices=DEVICES, default="auto", help="(auto: a GPU where there is one)")
     numbers = "of the weights (float32); int8 is a CPU's fastest, its scores move a little, also with the batch"
@@ -127,13 +116,3 @@ def _alignment_mode(text: str) -> str | float:
         return float(text)
     except ValueError:
         return text
-
-
-GROUPS = {
-    "files": _add_files,
-    "search": _add_search,
-    "sampling": _add_sampling,
-    "limits (in subword pieces)": _add_limits,
-    "what is written": _add_output,
-    "running": _add_running,
-}
