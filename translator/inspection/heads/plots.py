@@ -4,10 +4,10 @@ import math
 from pathlib import Path
 from typing import Any
 
-from translator.inspection.columns import number
 from translator.inspection.heads.names import NAMES
 from translator.inspection.heads.report import COLUMNS, Column, HeadReport
 from translator.inspection.plots import save
+from translator.inspection.tables import number
 
 _SHOWN = {
     "importance": "importance",
