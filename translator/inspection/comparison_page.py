@@ -29,8 +29,8 @@ _HOW_TO_READ = """
 def page(variants: Sequence[Variant], text: ParallelText, split: str, made: str) -> list[str]:
     """Lines of Markdown; ``made`` says by which command and where the comparison itself was made."""
     first = variants[0].runs[0]
-    search = _flat(read_config(first.directory).get("decode", {}))
-    told = {"sentences": len(text.sources), "split": split, "signature": first.signature, "search": _listed(search)}
+    search = _listed(_flat(read_config(first.directory).get("decode", {})))
+    how = _HOW_TO_READ.format(sentences=len(text.sources), split=split, signature=first.signature, search=search)
     return [
         f"# {len(variants)} variants compared",
         "",
@@ -39,7 +39,7 @@ def page(variants: Sequence[Variant], text: ParallelText, split: str, made: str)
         *_compared(variants),
         "",
         f"![BLEU, and the memory of keys and values, by variant]({PICTURE})",
-        *_HOW_TO_READ.format(**told).splitlines(),
+        *how.splitlines(),
         "",
         "## How they were trained",
         "",

@@ -102,20 +102,13 @@ def attend(
     record = _record(model, source_ids, target_ids)
     cross = _of_pair(record.cross)
     reading = choose_reading([len(of_layer) for of_layer in cross], layer, heads, translator.reading, step)
+    source_pieces, target_pieces = (tokenizer.pieces([*ids, tokenizer.eos_id]) for ids in (source_ids, target_ids))
+    links = Translator(model, tokenizer, reading).align([source], [target])[0].links
     return PairAttention(
-        source,
-        target,
-        tokenizer.pieces([*source_ids, tokenizer.eos_id]),
-        tokenizer.pieces([*target_ids, tokenizer.eos_id]),
-        cross,
-        reading,
-        links=Translator(model, tokenizer, reading).align([source], [target])[0].links,
-        encoder=_of_pair(record.encoder),
-        decoder=_of_pair(record.decoder),
-        begin=tokenizer.pieces([tokenizer.bos_id])[0],
-        source_words=source_words,
-        target_words=target_words,
-    )
+        source, target, source_pieces, target_pieces, cross, reading, links,
+        encoder=_of_pair(record.encoder), decoder=_of_pair(record.decoder),
+        begin=tokenizer.pieces([tokenizer.bos_id])[0], source_words=source_words, target_words=target_words,
+    )  # fmt: skip
 
 
 def words_of(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Pictures of attention. Matplotlib is imported here, in `head_plots` and `fonts` alone, without its global state."""
+"""Pictures of attention, and of variants compared. Matplotlib is used without its global state."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -53,14 +53,14 @@ def draw_comparison(figures: Sequence[Mapping[str, Any]], path: str | Path) -> N
     figure = Figure(figsize=(9.0, 0.5 * len(figures) + 1.6), layout="constrained")
     quality, memory = figure.subplots(1, 2, sharey=True, width_ratios=[3, 2])
     rows = range(len(figures))
-    quality.errorbar(
-        [row["bleu"] for row in figures], rows, xerr=[row["bleu_deviation"] for row in figures], fmt="o", capsize=4
-    )
-    quality.set_yticks(rows, labels=[row["variant"] for row in figures], parse_math=False)
+    drawn = ("variant", "bleu", "bleu_deviation", "kv_bytes_target_token")
+    names, bleu, deviation, kept = ([row[key] for row in figures] for key in drawn)
+    quality.errorbar(bleu, rows, xerr=deviation, fmt="o", capsize=4)
+    quality.set_yticks(rows, labels=names, parse_math=False)
     quality.invert_yaxis()
     quality.grid(axis="x", alpha=0.4)
     quality.set_xlabel("BLEU, mean and\nstandard deviation over seeds")
-    memory.barh(rows, [row["kv_bytes_target_token"] for row in figures], color="tab:grey")
+    memory.barh(rows, kept, color="tab:grey")
     memory.set_xlabel("bytes of keys and values\na target token")
     save(figure, Path(path))
 
@@ -68,8 +68,8 @@ def draw_comparison(figures: Sequence[Mapping[str, Any]], path: str | Path) -> N
 def _draw_mean(axes: "Axes", attention: PairAttention, fontsize: float) -> None:
     image = axes.imshow(attention.mean().numpy(), **_COLOURS)
     plain: dict[str, Any] = {"parse_math": False, "fontsize": fontsize}
-    _label(axes.xaxis, attention.source_pieces, {**plain, "rotation": 90})
-    _label(axes.yaxis, attention.rows, plain)
+    axes.xaxis.set_ticks(range(len(attention.source_pieces)), labels=attention.source_pieces, rotation=90, **plain)
+    axes.yaxis.set_ticks(range(len(attention.rows)), labels=attention.rows, **plain)
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.tick_params(length=0)
@@ -81,10 +81,6 @@ def _draw_mean(axes: "Axes", attention: PairAttention, fontsize: float) -> None:
     axes.grid(which="minor", color="0.88", linewidth=0.5)
     axes.tick_params(which="minor", length=0)
     axes.figure.colorbar(image, ax=axes, label="weight (a row sums to 1)", aspect=25, fraction=0.03)
-
-
-def _label(axis: Any, names: Sequence[str], style: dict[str, Any]) -> None:
-    axis.set_ticks(range(len(names)), labels=names, **style)
 
 
 def _draw_grid(grid: Any, attention: PairAttention) -> None:
