@@ -24,11 +24,7 @@ _OUTSIDE = {
     "output_bias": "output bias",
 }
 #: By the kind's name in sites such as ``encoder.0``.
-_KINDS = {
-    "encoder": "encoder self-attention",
-    "decoder": "decoder self-attention",
-    "cross": "decoder cross-attention",
-}
+_KINDS = {kind: f"{kind} self-attention" for kind in ("encoder", "decoder")} | {"cross": "decoder cross-attention"}
 
 
 @dataclass(frozen=True)
