@@ -3,14 +3,11 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from translator.errors import UserError
 from translator.inspection.fonts import font_families
 from translator.inspection.pair import PairAttention
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _CELLS = (0.2, 0.36)  # inches a piece in the large picture, at least and at most
 _LARGEST = 40.0  # inches: very long sentences get smaller cells
@@ -65,19 +62,20 @@ def draw_comparison(figures: Sequence[Mapping[str, Any]], path: str | Path) -> N
     save(figure, Path(path))
 
 
-def _draw_mean(axes: "Axes", attention: PairAttention, fontsize: float) -> None:
+def _draw_mean(axes: Any, attention: PairAttention, fontsize: float) -> None:
     image = axes.imshow(attention.mean().numpy(), **_COLOURS)
     plain: dict[str, Any] = {"parse_math": False, "fontsize": fontsize}
-    axes.xaxis.set_ticks(range(len(attention.source_pieces)), labels=attention.source_pieces, rotation=90, **plain)
-    axes.yaxis.set_ticks(range(len(attention.rows)), labels=attention.rows, **plain)
+    pieces, rows = attention.source_pieces, attention.rows
+    axes.set_xticks(range(len(pieces)), labels=pieces, rotation=90, **plain)
+    axes.set_yticks(range(len(rows)), labels=rows, **plain)
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.tick_params(length=0)
     axes.set_title(attention.reading_name, fontsize=11)
     axes.set_xlabel("source piece that is looked at (▁ begins a word)", fontsize=9)
     axes.set_ylabel(f"target piece that is {attention.done}", fontsize=9)
-    axes.set_xticks([column - 0.5 for column in range(1, len(attention.source_pieces))], minor=True)
-    axes.set_yticks([row - 0.5 for row in range(1, len(attention.rows))], minor=True)
+    axes.set_xticks([column - 0.5 for column in range(1, len(pieces))], minor=True)
+    axes.set_yticks([row - 0.5 for row in range(1, len(rows))], minor=True)
     axes.grid(which="minor", color="0.88", linewidth=0.5)
     axes.tick_params(which="minor", length=0)
     axes.figure.colorbar(image, ax=axes, label="weight (a row sums to 1)", aspect=25, fraction=0.03)
@@ -90,8 +88,7 @@ def _draw_grid(grid: Any, attention: PairAttention) -> None:
                 axes.set_axis_off()
                 continue
             axes.imshow(weights[head].numpy(), **_COLOURS)
-            axes.set_xticks([])
-            axes.set_yticks([])
+            axes.set(xticks=[], yticks=[])
             axes.set_title(f"layer {layer}, head {head}", fontsize=8)
             if any(layer == place.layer and head in place.heads for place in attention.reading.places):
                 axes.spines[:].set(color=_READ, linewidth=2.5)

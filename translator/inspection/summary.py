@@ -1,7 +1,7 @@
 """What a checkpoint is: its parameters by part, its attention, and the memory that its cache takes."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -49,11 +49,8 @@ class AttentionSite:
     @property
     def sees(self) -> str:
         """Which keys a query looks at."""
-        if self.window is not None:
-            return f"window {self.window}"
-        if self.stride is not None:
-            return f"stride {self.stride}"
-        return "sees all it may" if self.top_k is None else f"top {self.top_k}"
+        told = {"window": self.window, "stride": self.stride, "top": self.top_k}
+        return next((f"{name} {value}" for name, value in told.items() if value is not None), "sees all it may")
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,13 @@ def describe(model: Transformer, config: Mapping[str, Any], metrics: Mapping[str
     kept = "" if size.window is None else f", the last {size.window} tokens are kept"
     before = ", before heads were pruned" if model.config.pruned_heads else ""
     settings = {**config["model"], **{f"tokenizer {name}": value for name, value in config["tokenizer"].items()}}
-    scores = [row for split, found in metrics.items() for row in _score_rows(split, found)]
+    scores: list[Row] = [
+        (split, key, f"{found[key]:.2f}", signature)
+        for split, found in metrics.items()
+        if isinstance(found, Mapping)
+        for key, signature in found.get("signature", {}).items()
+    ]
+    work = {length: multiply_adds_per_token(model.config, length, length) for length in LENGTHS}
     sections: dict[str, list[Row]] = {
         f"{config['source']} to {config['target']}, {total:,} parameters": [
             (part, f"{count:,}", f"{count / total:.1%}") for part, count in parts.items()
@@ -116,11 +119,17 @@ def describe(model: Transformer, config: Mapping[str, Any], metrics: Mapping[str
             ("bytes a target token", f"{size.target_token:,}", f"in each beam{kept}"),
             ("bytes a source token", f"{size.source_token:,}", "once a sentence, all beams share it"),
         ],
-        f"multiply-adds a token{before}": list(_work_rows(model)),
+        f"multiply-adds a token{before}": [
+            (f"sentences of {length}", f"{source:,.0f}", "a source token", f"{target:,.0f}", "a target token")
+            for length, (source, target) in work.items()
+        ],
         "scores": scores or [("none: the training has not finished",)],
     }
-    tables = {title: [f"  {line}" for line in aligned(rows, right=_numbers)] for title, rows in sections.items()}
-    return [line for title, table in tables.items() for line in ("", title, *table)][1:]
+    lines = []
+    for title, rows in sections.items():
+        table = aligned(rows, right=lambda column: all(cell[:1].isdigit() for cell in column))
+        lines += ["", title, *(f"  {line}" for line in table)]
+    return lines[1:]
 
 
 def _part(name: str, tying: str) -> str:
@@ -145,24 +154,7 @@ def _site_rows(sites: list[AttentionSite]) -> Iterator[Row]:
         yield first.kind, layers, heads, f"{first.n_kv_heads} for keys and values", first.sees
 
 
-def _work_rows(model: Transformer) -> Iterator[Row]:
-    """How the work grows with the length, on either side."""
-    for length in LENGTHS:
-        source, target = multiply_adds_per_token(model.config, length, length)
-        yield f"sentences of {length}", f"{source:,.0f}", "a source token", f"{target:,.0f}", "a target token"
-
-
-def _score_rows(split: str, found: Any) -> Iterator[Row]:
-    if isinstance(found, Mapping) and isinstance(found.get("signature"), Mapping):
-        for key, signature in found["signature"].items():
-            yield split, key, f"{found[key]:.2f}", signature
-
-
 def _plain(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_plain(entry)}" for name, entry in value.items())
     return "-" if value is None else str(value)
-
-
-def _numbers(column: Sequence[str]) -> bool:
-    return all(cell[:1].isdigit() for cell in column)

@@ -79,7 +79,7 @@ def faithfulness(study: Study, pairs: int) -> Faithfulness:
 @torch.no_grad()
 def erasure(model: Transformer, pair: Forced) -> Tensor:
     """How much log p of each target word falls when a source word is hidden, in nats (m target, n source words)."""
-    groups = pair.source_groups.to(_device(model))  # (S, n)
+    groups = pair.source_groups.to(model.output.weight.device)  # (S, n)
     n = groups.shape[1]
     valid = torch.ones(n + 1, len(pair.source) + 1, dtype=torch.bool, device=groups.device)
     valid[1:, :-1] = groups.t() == 0  # row 0 hides nothing; the end of sentence always stays
@@ -90,7 +90,7 @@ def erasure(model: Transformer, pair: Forced) -> Tensor:
 
 def gradient_times_input(model: Transformer, pair: Forced) -> Tensor:
     """|x . d log p(target word) / d x| of each source word, x entering the encoder (m target, n source words)."""
-    groups = pair.target_groups.to(_device(model))  # (T, m)
+    groups = pair.target_groups.to(model.output.weight.device)  # (T, m)
     m = groups.shape[1]
     valid = torch.ones(m, len(pair.source) + 1, dtype=torch.bool, device=groups.device)
     seen: list[Tensor] = []
@@ -144,7 +144,3 @@ def _mean(values: Sequence[Tensor]) -> float:
 def _groups(words: Sequence[int]) -> Tensor:
     """Word of each piece -> (pieces, words that have any) of 0 and 1."""
     return nn.functional.one_hot(torch.tensor(words, dtype=torch.long).unique(return_inverse=True)[1]).float()
-
-
-def _device(model: nn.Module) -> torch.device:
-    return next(model.parameters()).device

@@ -9,7 +9,6 @@ import torch
 from translator.inspection.heads.names import NAMES
 from translator.inspection.heads.report import COLUMNS, Column, HeadReport
 from translator.inspection.plots import save
-from translator.inspection.tables import number
 
 _SHOWN = {
     "importance": "importance",
@@ -61,6 +60,6 @@ def _write_numbers(axes: Any, cells: list[list[float]], column: Column, image: A
     for layer, line in enumerate(cells):
         for head, value in enumerate(line):
             red, green, blue, _ = image.to_rgba(value)
-            text = "" if math.isnan(value) else number(value, column.digits, signed=column.signed)
+            text = "" if math.isnan(value) else column.cell(value)
             dark = 0.3 * red + 0.6 * green + 0.1 * blue < 0.5
             axes.text(head, layer, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")

@@ -26,8 +26,6 @@ from translator.inspection.tables import aligned, number
 
 log = logging.getLogger(__name__)
 
-Figures = Mapping[Head, Mapping[str, float]]
-
 
 @dataclass(frozen=True)
 class Column:
@@ -38,6 +36,10 @@ class Column:
     digits: int
     meaning: str
     signed: bool = False
+
+    def cell(self, value: float | None) -> str:
+        """How the figure is written."""
+        return number(value, self.digits, signed=self.signed)
 
 
 COLUMNS = (
@@ -78,33 +80,22 @@ class HeadReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values; a figure that does not exist is left out."""
-        numbers = by_site(self.figures)
+        numbers, similar, faithful = by_site(self.figures), self.similarity.items(), self.faithful
+        agreement = _real({"erasure_with_gradient": faithful.agreement})
         return {
             "sentences": self.sentences,
             "loss": self.loss,
             "bleu": self.bleu,
-            "heads": [
-                {"head": str(head), **head._asdict(), **_real(of_head)} for head, of_head in self.figures.items()
-            ],
-            "similarity": {
-                site: {"heads": numbers.get(site, []), "matrix": matrix.tolist()}
-                for site, matrix in self.similarity.items()
-            },
-            "faithfulness": {
-                "pairs": self.faithful.pairs,
-                "target_words": self.faithful.words,
-                **_real({"erasure_with_gradient": self.faithful.agreement}),
-            },
+            "heads": [{"head": str(head), **head._asdict(), **_real(of)} for head, of in self.figures.items()],
+            "similarity": {s: {"heads": numbers.get(s, []), "matrix": m.tolist()} for s, m in similar},
+            "faithfulness": {"pairs": faithful.pairs, "target_words": faithful.words, **agreement},
             "meaning": {column.key: column.meaning for column in COLUMNS},
         }
 
     def lines(self) -> list[str]:
         """The report for a terminal."""
         shown = [column for column in COLUMNS if any(column.key in of_head for of_head in self.figures.values())]
-        rows = [
-            [str(head), *(number(of_head.get(c.key), c.digits, signed=c.signed) for c in shown)]
-            for head, of_head in self.figures.items()
-        ]
+        rows = [[str(head), *(c.cell(of_head.get(c.key)) for c in shown)] for head, of_head in self.figures.items()]
         agreement = number(self.faithful.agreement, 2, signed=True)
         told = {"words": self.faithful.words, "pairs": self.faithful.pairs, "agreement": agreement}
         return [
@@ -131,7 +122,7 @@ def report(study: Study, explained: int, gold: GoldLinks | None = None) -> HeadR
     faithful = faithfulness(study, explained)
     loss, bleu = study.loss(), study.bleu()
     weight = {head: {"importance": value} for head, value in importance(study).items()}
-    measures: list[Figures] = [weight, removal(study, loss, bleu), looks, most_alike(study, similar), faithful.heads]
+    measures = [weight, removal(study, loss, bleu), looks, most_alike(study, similar), faithful.heads]
     if gold is not None:
         measures.append(alignment_errors(study, gold))
     figures = {
