@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.figures import exponent
 from benchmarks.memory import MEGABYTE
-from translator.inspection.markdown import table
+from translator.inspection.tables import markdown_table
 
 Row = Mapping[str, Any]
 
@@ -65,7 +65,9 @@ def markdown(kind: str, rows: Sequence[Row]) -> list[str]:
         columns += [[re.sub("EACH|LAST", str(n), text) for text in (head, cell)] for n in numbers]
     shown = {"growth": _growth, "kinds": _kinds, "attention": _attention}.get(kind, iter)(rows)
     write = _Cells().vformat
-    return table([head for head, _ in columns], [[write(cell, (), row) for _, cell in columns] for row in shown])
+    return markdown_table(
+        [head for head, _ in columns], [[write(cell, (), row) for _, cell in columns] for row in shown]
+    )
 
 
 def series(

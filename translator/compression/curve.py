@@ -11,9 +11,9 @@ from translator.attention.heads import closing, gated
 from translator.compression.pruning import least_important
 from translator.evaluation import evaluate
 from translator.inference.translator import Translator
-from translator.inspection.columns import aligned, number
 from translator.inspection.heads.names import NAMES, Head, by_site
 from translator.inspection.heads.study import GREEDY, Study
+from translator.inspection.tables import aligned, number
 
 log = logging.getLogger(__name__)
 

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from translator.alignment.reading import Reading
-from translator.attention.capture import capture
-from translator.data.padding import length_batches, pad
+from translator.attention.capture import Record, capture
+from translator.data.batching import Batch, collate
+from translator.data.padding import length_batches
 from translator.model.transformer import Transformer
 
 Ids = Sequence[int]
@@ -19,15 +20,43 @@ Ids = Sequence[int]
 BATCH_TOKENS = 2048
 
 
+def batch_of(model: Transformer, sources: Sequence[Ids], targets: Sequence[Ids]) -> Batch:
+    """Pairs as one batch on the model's device."""
+    config, pairs = model.config, list(zip(sources, targets, strict=True))
+    return collate(pairs, config.pad_id, config.bos_id, config.eos_id).to(next(model.parameters()).device)
+
+
+def batches(model: Transformer, sources: Sequence[Ids], targets: Sequence[Ids]) -> Iterator[tuple[list[int], Batch]]:
+    """Pairs of similar lengths together, and which ones they are."""
+    lengths = [max(len(s), len(t)) + 1 for s, t in zip(sources, targets, strict=True)]
+    for indices in length_batches(lengths, BATCH_TOKENS):
+        yield indices, batch_of(model, [sources[i] for i in indices], [targets[i] for i in indices])
+
+
+def token_log_probs(logits: Tensor, targets: Tensor) -> Tensor:
+    """Logits (..., V) -> log p of the target pieces (...), in float32 or better."""
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    return torch.log_softmax(logits, dim=-1).gather(-1, targets[..., None])[..., 0]
+
+
+def pair_log_probs(model: Transformer, batch: Batch) -> Tensor:
+    """log p(target, end of sentence | source) of every pair: a sum over pieces, natural logarithm (B,)."""
+    steps = token_log_probs(model(batch.src_ids, batch.src_valid, batch.tgt_in), batch.tgt_out)  # (B, T)
+    return steps.masked_fill(~batch.tgt_valid, 0.0).sum(dim=1)
+
+
+def attention_weights(model: Transformer, batch: Batch) -> Record:
+    """What every layer and head looks at; of a target of T pieces, the rows are its T + 1 steps, then padding."""
+    with capture(model) as record:
+        model.decode(batch.tgt_in, model.encode(batch.src_ids, batch.src_valid), batch.src_valid)
+    return record
+
+
 def log_probs(model: Transformer, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[float]:
-    """log p(target, end of sentence | source) of every pair: a sum over pieces, natural logarithm."""
+    """log p(target, end of sentence | source) of every pair, as `pair_log_probs`."""
     found = [0.0] * len(sources)
-    for batch in _batches(sources, targets):
-        source, valid, target_in = _inputs(model, [sources[i] for i in batch], [targets[i] for i in batch])
-        target_out, real = pad([[*targets[i], model.config.eos_id] for i in batch], 0, source.device)
-        logits = model(source, valid, target_in)  # (B, T, V)
-        steps = torch.log_softmax(logits.float(), dim=-1).gather(2, target_out[:, :, None])[:, :, 0]  # (B, T)
-        for index, total in zip(batch, steps.masked_fill(~real, 0.0).sum(dim=1).tolist(), strict=True):
+    for indices, batch in batches(model, sources, targets):
+        for index, total in zip(indices, pair_log_probs(model, batch).tolist(), strict=True):
             found[index] = total
     return found
 
@@ -41,9 +70,9 @@ def cross_attention(
     (`translator.alignment.steps.at_step`); the last column is the source's end of sentence.
     """
     found = [torch.empty(0, 0)] * len(sources)
-    for batch, cross in _recorded(model, sources, targets):
-        weights = reading.rows(cross).cpu()  # (B, T, S + 1)
-        for row, index in enumerate(batch):
+    for indices, batch in batches(model, sources, targets):
+        weights = reading.rows(attention_weights(model, batch).cross).cpu()  # (B, T, S + 1)
+        for row, index in enumerate(indices):
             found[index] = weights[row, : len(targets[index]), : len(sources[index]) + 1].clone()
     return found
 
@@ -55,33 +84,9 @@ def all_cross_attention(model: Transformer, sources: Sequence[Ids], targets: Seq
     The last column is the source's end of sentence.
     """
     found: list[list[Tensor]] = [[] for _ in sources]
-    for batch, cross in _recorded(model, sources, targets):
-        for layer in sorted(cross):
-            weights = cross[layer].float().cpu()  # (B, H, T + 1, S + 1)
-            for row, index in enumerate(batch):
+    for indices, batch in batches(model, sources, targets):
+        for _, of_layer in sorted(attention_weights(model, batch).cross.items()):
+            weights = of_layer.float().cpu()  # (B, H, T + 1, S + 1)
+            for row, index in enumerate(indices):
                 found[index].append(weights[row, :, : len(targets[index]) + 1, : len(sources[index]) + 1].clone())
     return found
-
-
-def _recorded(
-    model: Transformer, sources: Sequence[Ids], targets: Sequence[Ids]
-) -> Iterator[tuple[list[int], dict[int, Tensor]]]:
-    """The indices of each batch, and its cross-attention (B, H, T + 1, S + 1) by layer."""
-    for batch in _batches(sources, targets):
-        source, valid, target_in = _inputs(model, [sources[i] for i in batch], [targets[i] for i in batch])
-        with capture(model) as record:
-            model.decode(target_in, model.encode(source, valid), valid)
-        yield batch, record.cross
-
-
-def _batches(sources: Sequence[Ids], targets: Sequence[Ids]) -> list[list[int]]:
-    lengths = [max(len(s), len(t)) + 1 for s, t in zip(sources, targets, strict=True)]
-    return length_batches(lengths, BATCH_TOKENS)
-
-
-def _inputs(model: Transformer, sources: list[Ids], targets: list[Ids]) -> tuple[Tensor, Tensor, Tensor]:
-    """Source ids (B, S), valid (B, S) and target input (B, T)."""
-    config, device = model.config, next(model.parameters()).device
-    source, valid = pad([[*s, config.eos_id] for s in sources], config.pad_id, device)
-    target_in, _ = pad([[config.bos_id, *t] for t in targets], config.pad_id, device)
-    return source, valid, target_in

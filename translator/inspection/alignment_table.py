@@ -39,34 +39,24 @@ class AlignmentTable:
     best: Reading
 
     def lines(self) -> list[str]:
-        """For the terminal."""
+        """For the terminal: a row a place, the figures of both steps side by side."""
         names = list(self.readings[self.best])
         heading = "".join(_SHORT[name].rjust(_WIDTH) for name in names)
+        rows = {"": [f"{step} step" for step in ALIGN_STEPS], "layer  head": [heading for _ in ALIGN_STEPS]}
+        for reading, rates in self.readings.items():
+            rows.setdefault(_named(reading.places), []).append(_figures(rates))
+        width = max(map(len, (heading, *rows[""]))) + _GAP
         longest = max(map(len, self.others), default=0)
         return [
             self.title,
             _LEGEND[names[0]],
             "",
-            " " * _PLACE + self._across([f"{step} step" for step in ALIGN_STEPS]),
-            "layer  head".ljust(_PLACE) + self._across([heading for _ in ALIGN_STEPS]),
-            *self._readings(),
+            *(name.ljust(_PLACE) + "".join(cell.rjust(width) for cell in cells) for name, cells in rows.items()),
             "",
             *(f"{name:<{longest}}{_figures(rates)}" for name, rates in self.others.items()),
             "",
             f"best: {self.best}",
         ]
-
-    def _readings(self) -> list[str]:
-        return [
-            _named(places).ljust(_PLACE)
-            + self._across([_figures(self.readings[Reading(places, step)]) for step in ALIGN_STEPS])
-            for places in dict.fromkeys(reading.places for reading in self.readings)
-        ]
-
-    def _across(self, cells: Sequence[str]) -> str:
-        """What is told of each step, in columns."""
-        width = max(_WIDTH * len(self.readings[self.best]), len("output step")) + _GAP
-        return "".join(cell.rjust(width) for cell in cells)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -95,24 +85,25 @@ def measure_alignments(
     readings = readings_of(translator.cross_heads())
     if not readings or not gold.sources:
         raise UserError("there are no heads of cross-attention to read from, or no pairs to read")
-    found = links_by_reading(translator, gold.sources, gold.targets, readings)
-    own = translator.default_reading()
-    forward = _links(translator, gold.sources, gold.targets)
-    others: dict[str, Links] = {f"default ({own})": forward}
+    pairs = gold.sources, gold.targets
+    found = links_by_reading(translator, *pairs, readings)
+    forward: Links = [alignment.links for alignment in translator.align(*pairs)]
+    others = {f"default ({translator.default_reading()})": forward}
     if reverse is not None:
-        backward = flipped(_links(reverse, gold.targets, gold.sources))
+        backward = flipped(alignment.links for alignment in reverse.align(gold.targets, gold.sources))
         others["reverse model"] = backward
         for each in METHODS if method is None else [method]:
             others[f"both, {each}"] = _symmetrized(forward, backward, each)
-    others["plain diagonal"] = plain_diagonal(gold.sources, gold.targets)
+    others["plain diagonal"] = plain_diagonal(*pairs)
     if aligner_text is not None:
-        others |= _statistical(gold, aligner_text)
-    best = min(found, key=lambda reading: gold.error(found[reading]))
+        forward, backward = align_both_ways(*pairs, aligner_text)
+        others["statistical aligner"] = forward
+        others["statistical aligner, grow-diag"] = _symmetrized(forward, backward, "grow-diag")
     return AlignmentTable(
         title=gold.describe(),
         readings={reading: gold.rate(links) for reading, links in found.items()},
         others={name: gold.rate(links) for name, links in others.items()},
-        best=best,
+        best=min(found, key=lambda reading: gold.error(found[reading])),
     )
 
 
@@ -122,18 +113,6 @@ def check_reverse(directory: Path, reverse: Path) -> None:
     if (here["source"], here["target"]) != (there["target"], there["source"]):
         pair = f"{there['source']} to {there['target']}"
         raise UserError(f"{reverse} translates {pair}; needed is {here['target']} to {here['source']}")
-
-
-def _statistical(gold: Gold, text: Text) -> dict[str, Links]:
-    forward, backward = align_both_ways(gold.sources, gold.targets, text)
-    return {
-        "statistical aligner": forward,
-        "statistical aligner, grow-diag": _symmetrized(forward, backward, "grow-diag"),
-    }
-
-
-def _links(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[list[Link]]:
-    return [alignment.links for alignment in translator.align(sources, targets)]
 
 
 def _symmetrized(forward: Links, backward: Links, method: str) -> list[list[Link]]:

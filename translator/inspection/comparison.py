@@ -4,6 +4,7 @@ import re
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from translator.errors import UserError
 from translator.evaluation import measure
 from translator.files import read_json
 from translator.inference.options import TranslateOptions
-from translator.inference.translator import Translator
+from translator.inference.translator import Translation, Translator
+from translator.inspection.own_data import own_data
 from translator.inspection.summary import attention_sites, cache_size
 
 _SEED = re.compile(r"(?:^|_)seed-(\d+)(?=_|$)")
@@ -73,38 +75,25 @@ def compare(
     """Translate one split by all bundles, the first one's variant being the baseline.
 
     ``limit`` takes its first lines alone; ``told`` hears of each bundle when it is done. Returns the variants in the
-    order in which they first appear, and the text.
-
-    Raises:
-        UserError: a bundle is not there or not trained to its end, or its data cannot be reached.
+    order in which they first appear, and the text. Raises UserError where a bundle is not there or not trained to its
+    end, or its data cannot be reached.
     """
-    text = _text(directories[0], split, limit)
-    runs = []
-    for directory in directories:
-        runs.append(_measured(directory, text))
-        told(runs[-1])
+    data = own_data(read_config(directories[0]), directories[0], ": there is no text to compare on")
+    whole = load_split(data, split)
+    text = ParallelText(whole.sources[:limit], whole.targets[:limit])
     groups: dict[str, list[Trained]] = {}
-    for run in runs:
+    for directory in directories:
+        run = _measured(directory, text)
+        told(run)
         groups.setdefault(run.variant, []).append(run)
-    baseline = groups[runs[0].variant]
-    variants = [
-        Variant(name, of_variant, [] if of_variant is baseline else _p_values(baseline, of_variant, text.targets))
-        for name, of_variant in groups.items()
-    ]
-    return variants, text
+    (name, baseline), *others = groups.items()
+    variants = [Variant(name, runs, _p_values(baseline, runs, text.targets)) for name, runs in others]
+    return [Variant(name, baseline, []), *variants], text
 
 
 def variant_of(name: str) -> str:
     """A bundle's name without the seed that a sweep put into it."""
     return _SEED.sub("", name).strip("_") or name
-
-
-def _text(directory: Path, split: str, limit: int | None) -> ParallelText:
-    data = read_config(directory).get("data")
-    if not isinstance(data, dict):
-        raise UserError(f"{directory} does not say what it was trained on: there is no text to compare on")
-    text = load_split(data, split)
-    return ParallelText(text.sources[:limit], text.targets[:limit])
 
 
 def _measured(directory: Path, text: ParallelText) -> Trained:
@@ -113,16 +102,15 @@ def _measured(directory: Path, text: ParallelText) -> Trained:
         raise UserError(f"{directory} has no figures of a whole training: let it finish, then compare")
     options = TranslateOptions.from_keywords(read_config(directory).get("decode", {}))
     translator = Translator.load_frozen(directory)
-    pieces = 0
+    found: list[Translation] = []
 
     def translate(lines: Sequence[str]) -> list[str]:
-        nonlocal pieces
-        found = translator.translate_lines(lines, options)
-        pieces = sum(len(t.tokens) + 1 for t in found)
-        return [t.text for t in found]
+        found[:] = translator.translate_lines(lines, options)
+        return [translation.text for translation in found]
 
     translate(text.sources[:8])  # the first batch pays for what is made once
     hypotheses, scores = measure(translate, text.sources, text.targets)
+    pieces = sum(len(translation.tokens) + 1 for translation in found)
     pieces += sum(len(translator.tokenizer.encode(line)) + 1 for line in text.sources)
     cache = cache_size(attention_sites(translator.model))
     return Trained(
@@ -138,10 +126,9 @@ def _p_values(baseline: Sequence[Trained], others: Sequence[Trained], references
     from sacrebleu.significance import PairedTest
 
     found = []
-    for other in others:
-        for base in baseline:
-            if base.seed == other.seed:
-                systems = [("baseline", base.hypotheses), (other.variant, other.hypotheses)]
-                test = PairedTest(systems, {"BLEU": BLEU()}, [list(references)], test_type="bs")
-                found.append(float(test()[1]["BLEU"][1].p_value))
+    for other, base in product(others, baseline):
+        if base.seed == other.seed:
+            systems = [("baseline", base.hypotheses), (other.variant, other.hypotheses)]
+            test = PairedTest(systems, {"BLEU": BLEU()}, [list(references)], test_type="bs")
+            found.append(float(test()[1]["BLEU"][1].p_value))
     return found

@@ -9,7 +9,7 @@ from translator.bundle import METRICS, SETTINGS, read_config
 from translator.data.parallel import ParallelText
 from translator.files import read_json
 from translator.inspection.comparison import Variant
-from translator.inspection.markdown import table
+from translator.inspection.tables import markdown_table
 
 PICTURE = "comparison.png"
 #: Parts of a training's settings that shape what comes out. The choice of attention stands in the model.
@@ -29,8 +29,8 @@ _HOW_TO_READ = """
 def page(variants: Sequence[Variant], text: ParallelText, split: str, made: str) -> list[str]:
     """Lines of Markdown; ``made`` says by which command and where the comparison itself was made."""
     first = variants[0].runs[0]
-    search = _flat(read_config(first.directory).get("decode", {}))
-    told = {"sentences": len(text.sources), "split": split, "signature": first.signature, "search": _listed(search)}
+    search = _listed(_flat(read_config(first.directory).get("decode", {})))
+    how = _HOW_TO_READ.format(sentences=len(text.sources), split=split, signature=first.signature, search=search)
     return [
         f"# {len(variants)} variants compared",
         "",
@@ -39,7 +39,7 @@ def page(variants: Sequence[Variant], text: ParallelText, split: str, made: str)
         *_compared(variants),
         "",
         f"![BLEU, and the memory of keys and values, by variant]({PICTURE})",
-        *_HOW_TO_READ.format(**told).splitlines(),
+        *how.splitlines(),
         "",
         "## How they were trained",
         "",
@@ -62,7 +62,7 @@ def _compared(variants: Sequence[Variant]) -> list[str]:
         )
         for f in (variant.figures() for variant in variants)
     ]  # fmt: skip
-    return table(head, rows, "| --- |" + " ---: |" * (len(head) - 1))
+    return markdown_table(head, rows, "| --- |" + " ---: |" * (len(head) - 1))
 
 
 def _trainings(variants: Sequence[Variant]) -> Iterator[str]:
@@ -78,7 +78,7 @@ def _trainings(variants: Sequence[Variant]) -> Iterator[str]:
         told.insert(2, f"{statistics.median(run.get('seconds', 0.0) for run in runs) / 60:.1f}")
         torch = runs[0].get("versions", {}).get("torch", "-")
         rows.append([name, *told, torch, _listed(own[name]) or "-"])
-    yield from table(head, rows, "|---|---:|---:|---:|---|---:|---|---|")
+    yield from markdown_table(head, rows, "|---|---:|---:|---:|---|---:|---|---|")
     if shared:
         yield from ("", "Settings that all share:", "")
         lines = groupby(shared.items(), key=lambda item: item[0].partition(".")[0])

@@ -1,7 +1,7 @@
 """A matrix of weights as text: source pieces across, target pieces down."""
 
-import unicodedata
 from collections.abc import Sequence
+from unicodedata import category, east_asian_width
 
 from torch import Tensor
 
@@ -23,11 +23,10 @@ def heatmap(weights: Tensor, rows: Sequence[str], columns: Sequence[str], width:
     for start in range(0, len(columns), each):
         heads = [" " * margin + line for line in _downwards(columns[start : start + each])]
         cells = ["".join(shade(w) * _CELL for w in row[start : start + each]) for row in weights.tolist()]
-        body = [
-            " " * (margin - 1 - display_width(name)) + f"{name} {line}" for name, line in zip(names, cells, strict=True)
-        ]
-        lines += [*([""] if lines else []), *(line.rstrip() for line in (*heads, *body))]
-    return lines
+        indents = [" " * (margin - 1 - display_width(name)) for name in names]
+        body = [f"{indent}{name} {line}" for indent, name, line in zip(indents, names, cells, strict=True)]
+        lines += ["", *(line.rstrip() for line in (*heads, *body))]
+    return lines[1:]
 
 
 def shade(weight: float) -> str:
@@ -42,13 +41,7 @@ def printable(text: str) -> str:
 
 def display_width(text: str) -> int:
     """Terminal columns of a text: wide characters take two, combining ones none."""
-    return sum(map(_width, text))
-
-
-def _width(char: str) -> int:
-    if unicodedata.category(char) in ("Mn", "Me"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    return sum(0 if category(char) in ("Mn", "Me") else 1 + (east_asian_width(char) in "WF") for char in text)
 
 
 def _downwards(names: Sequence[str]) -> list[str]:
@@ -63,7 +56,7 @@ def _clusters(text: str) -> list[str]:
     """Characters, each with the combining ones that follow it."""
     found: list[str] = []
     for char in text:
-        if found and _width(char) == 0:
+        if found and display_width(char) == 0:
             found[-1] += char
         else:
             found.append(char)

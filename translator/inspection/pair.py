@@ -8,10 +8,11 @@ from torch import Tensor
 
 from translator.alignment.links import Link
 from translator.alignment.reading import Reading, choose_reading
-from translator.attention.capture import Record, capture
+from translator.attention.capture import Record
 from translator.data.lines import is_blank
-from translator.data.tokenizer import USER_WORD, Tokenizer
+from translator.data.tokenizer import USER_WORD
 from translator.errors import UserError
+from translator.inference.teacher_forcing import attention_weights, batch_of
 from translator.inference.translator import Translator
 from translator.model.transformer import Transformer
 
@@ -96,25 +97,18 @@ def attend(
     if is_blank(target):
         raise UserError("the target is blank: there is nothing to look at; give a translation (--target)")
     model, tokenizer = translator.model, translator.tokenizer
-    source_ids, source_pieces, source_words = _pieces(tokenizer, source)
-    target_ids, target_pieces, target_words = _pieces(tokenizer, target)
-    record = _record(model, source_ids, [tokenizer.bos_id, *target_ids[:-1]])
-    weights = _of_pair(record.cross)
-    reading = choose_reading([len(of_layer) for of_layer in weights], layer, heads, translator.reading, step)
+    source_ids, source_words = tokenizer.encode_with_words(source)
+    target_ids, target_words = tokenizer.encode_with_words(target)
+    record = _record(model, source_ids, target_ids)
+    cross = _of_pair(record.cross)
+    reading = choose_reading([len(of_layer) for of_layer in cross], layer, heads, translator.reading, step)
+    source_pieces, target_pieces = (tokenizer.pieces([*ids, tokenizer.eos_id]) for ids in (source_ids, target_ids))
+    links = Translator(model, tokenizer, reading).align([source], [target])[0].links
     return PairAttention(
-        source,
-        target,
-        source_pieces,
-        target_pieces,
-        weights,
-        reading,
-        links=Translator(model, tokenizer, reading).align([source], [target])[0].links,
-        encoder=_of_pair(record.encoder),
-        decoder=_of_pair(record.decoder),
-        begin=tokenizer.pieces([tokenizer.bos_id])[0],
-        source_words=source_words,
-        target_words=target_words,
-    )
+        source, target, source_pieces, target_pieces, cross, reading, links,
+        encoder=_of_pair(record.encoder), decoder=_of_pair(record.decoder),
+        begin=tokenizer.pieces([tokenizer.bos_id])[0], source_words=source_words, target_words=target_words,
+    )  # fmt: skip
 
 
 def words_of(text: str) -> list[str]:
@@ -122,25 +116,15 @@ def words_of(text: str) -> list[str]:
     return USER_WORD.findall(text)
 
 
-def _pieces(tokenizer: Tokenizer, text: str) -> tuple[list[int], list[str], list[int]]:
-    """Ids and pieces of a text, end of sentence included, and the word of each piece but the last."""
-    ids, words = tokenizer.encode_with_words(text)
-    ids = [*ids, tokenizer.eos_id]
-    return ids, tokenizer.pieces(ids), words
-
-
-def _record(model: Transformer, source: list[int], target_in: list[int]) -> Record:
+def _record(model: Transformer, source: list[int], target: list[int]) -> Record:
     """Per-head weights of every layer, without dropout."""
-    device, training = next(model.parameters()).device, model.training
-    source_ids, target_ids = torch.tensor([source], device=device), torch.tensor([target_in], device=device)
-    valid = torch.ones_like(source_ids, dtype=torch.bool)
+    training = model.training
     model.eval()
     try:
-        with torch.no_grad(), capture(model) as record:
-            model.decode(target_ids, model.encode(source_ids, valid), valid)
+        with torch.no_grad():
+            return attention_weights(model, batch_of(model, [source], [target]))
     finally:
         model.train(training)
-    return record
 
 
 def _of_pair(weights: dict[int, Tensor]) -> list[Tensor]:

@@ -1,16 +1,13 @@
-"""Pictures of attention. Matplotlib is imported here, in `head_plots` and `fonts` alone, without its global state."""
+"""Pictures of attention, and of variants compared. Matplotlib is used without its global state."""
 
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from translator.errors import UserError
 from translator.inspection.fonts import font_families
 from translator.inspection.pair import PairAttention
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _CELLS = (0.2, 0.36)  # inches a piece in the large picture, at least and at most
 _LARGEST = 40.0  # inches: very long sentences get smaller cells
@@ -53,38 +50,35 @@ def draw_comparison(figures: Sequence[Mapping[str, Any]], path: str | Path) -> N
     figure = Figure(figsize=(9.0, 0.5 * len(figures) + 1.6), layout="constrained")
     quality, memory = figure.subplots(1, 2, sharey=True, width_ratios=[3, 2])
     rows = range(len(figures))
-    quality.errorbar(
-        [row["bleu"] for row in figures], rows, xerr=[row["bleu_deviation"] for row in figures], fmt="o", capsize=4
-    )
-    quality.set_yticks(rows, labels=[row["variant"] for row in figures], parse_math=False)
+    drawn = ("variant", "bleu", "bleu_deviation", "kv_bytes_target_token")
+    names, bleu, deviation, kept = ([row[key] for row in figures] for key in drawn)
+    quality.errorbar(bleu, rows, xerr=deviation, fmt="o", capsize=4)
+    quality.set_yticks(rows, labels=names, parse_math=False)
     quality.invert_yaxis()
     quality.grid(axis="x", alpha=0.4)
     quality.set_xlabel("BLEU, mean and\nstandard deviation over seeds")
-    memory.barh(rows, [row["kv_bytes_target_token"] for row in figures], color="tab:grey")
+    memory.barh(rows, kept, color="tab:grey")
     memory.set_xlabel("bytes of keys and values\na target token")
     save(figure, Path(path))
 
 
-def _draw_mean(axes: "Axes", attention: PairAttention, fontsize: float) -> None:
+def _draw_mean(axes: Any, attention: PairAttention, fontsize: float) -> None:
     image = axes.imshow(attention.mean().numpy(), **_COLOURS)
     plain: dict[str, Any] = {"parse_math": False, "fontsize": fontsize}
-    _label(axes.xaxis, attention.source_pieces, {**plain, "rotation": 90})
-    _label(axes.yaxis, attention.rows, plain)
+    pieces, rows = attention.source_pieces, attention.rows
+    axes.set_xticks(range(len(pieces)), labels=pieces, rotation=90, **plain)
+    axes.set_yticks(range(len(rows)), labels=rows, **plain)
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.tick_params(length=0)
     axes.set_title(attention.reading_name, fontsize=11)
     axes.set_xlabel("source piece that is looked at (▁ begins a word)", fontsize=9)
     axes.set_ylabel(f"target piece that is {attention.done}", fontsize=9)
-    axes.set_xticks([column - 0.5 for column in range(1, len(attention.source_pieces))], minor=True)
-    axes.set_yticks([row - 0.5 for row in range(1, len(attention.rows))], minor=True)
+    axes.set_xticks([column - 0.5 for column in range(1, len(pieces))], minor=True)
+    axes.set_yticks([row - 0.5 for row in range(1, len(rows))], minor=True)
     axes.grid(which="minor", color="0.88", linewidth=0.5)
     axes.tick_params(which="minor", length=0)
     axes.figure.colorbar(image, ax=axes, label="weight (a row sums to 1)", aspect=25, fraction=0.03)
-
-
-def _label(axis: Any, names: Sequence[str], style: dict[str, Any]) -> None:
-    axis.set_ticks(range(len(names)), labels=names, **style)
 
 
 def _draw_grid(grid: Any, attention: PairAttention) -> None:
@@ -94,8 +88,7 @@ def _draw_grid(grid: Any, attention: PairAttention) -> None:
                 axes.set_axis_off()
                 continue
             axes.imshow(weights[head].numpy(), **_COLOURS)
-            axes.set_xticks([])
-            axes.set_yticks([])
+            axes.set(xticks=[], yticks=[])
             axes.set_title(f"layer {layer}, head {head}", fontsize=8)
             if any(layer == place.layer and head in place.heads for place in attention.reading.places):
                 axes.spines[:].set(color=_READ, linewidth=2.5)

@@ -1,13 +1,13 @@
 """What a checkpoint is: its parameters by part, its attention, and the memory that its cache takes."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from translator.attention.multihead import CausalSelfAttention, CrossAttention, MultiHeadAttention, SelfAttention
-from translator.model.config import Site
+from translator.attention.heads import attentions
+from translator.inspection.tables import aligned
 from translator.model.costs import BYTES, multiply_adds_per_token
 from translator.model.transformer import Transformer
 
@@ -23,11 +23,8 @@ _OUTSIDE = {
     "output": "output projection",
     "output_bias": "output bias",
 }
-_KINDS: dict[type[MultiHeadAttention], str] = {
-    SelfAttention: "encoder self-attention",
-    CausalSelfAttention: "decoder self-attention",
-    CrossAttention: "decoder cross-attention",
-}
+#: By the kind's name in sites such as ``encoder.0``.
+_KINDS = {kind: f"{kind} self-attention" for kind in ("encoder", "decoder")} | {"cross": "decoder cross-attention"}
 
 
 @dataclass(frozen=True)
@@ -52,11 +49,8 @@ class AttentionSite:
     @property
     def sees(self) -> str:
         """Which keys a query looks at."""
-        if self.window is not None:
-            return f"window {self.window}"
-        if self.stride is not None:
-            return f"stride {self.stride}"
-        return "sees all it may" if self.top_k is None else f"top {self.top_k}"
+        told = {"window": self.window, "stride": self.stride, "top": self.top_k}
+        return next((f"{name} {value}" for name, value in told.items() if value is not None), "sees all it may")
 
 
 @dataclass(frozen=True)
@@ -78,37 +72,19 @@ def parameters_by_part(model: Transformer) -> dict[str, int]:
 
 def attention_sites(model: Transformer) -> list[AttentionSite]:
     """All attention sublayers: the encoder's, then the decoder's two kinds, first layer first."""
-    config = model.config
-    places: dict[type[MultiHeadAttention], Site] = {
-        SelfAttention: config.encoder_attention,
-        CausalSelfAttention: config.decoder_attention,
-        CrossAttention: config.cross_attention,
-    }
-    return [
-        AttentionSite(
-            name,
-            layer,
-            module.n_heads,
-            module.n_kv_heads,
-            module.head_dim,
-            **places[kind].pattern(),
-            pruned=_pruned(module),
-        )
-        for kind, name in _KINDS.items()
-        for layer, module in enumerate(m for m in model.modules() if isinstance(m, kind))
-    ]
-
-
-def _pruned(attention: MultiHeadAttention) -> tuple[int, ...]:
-    """Numbers of the heads that have been removed."""
-    once = attention.out_proj.out_features // attention.head_dim
-    return tuple(number for number in range(once) if number not in attention.kept)
+    found = []
+    for site, module in attentions(model).items():
+        kind, _, layer = site.partition(".")
+        pattern = getattr(model.config, f"{kind}_attention").pattern()
+        pruned = tuple(model.config.pruned_heads.get(site, ()))
+        sizes = (module.n_heads, module.n_kv_heads, module.head_dim)
+        found.append(AttentionSite(_KINDS[kind], int(layer), *sizes, **pattern, pruned=pruned))
+    return found
 
 
 def cache_size(sites: list[AttentionSite]) -> CacheSize:
     """What decoding keeps between steps; encoder attention keeps nothing."""
-    own = [site for site in sites if site.kind == _KINDS[CausalSelfAttention]]
-    cross = [site for site in sites if site.kind == _KINDS[CrossAttention]]
+    own, cross = ([site for site in sites if site.kind == _KINDS[kind]] for kind in ("decoder", "cross"))
     windows = [site.window for site in own if site.window is not None]
     return CacheSize(
         target_token=sum(site.kv_bytes for site in own),
@@ -122,20 +98,37 @@ def describe(model: Transformer, config: Mapping[str, Any], metrics: Mapping[str
     parts = parameters_by_part(model)
     total = sum(parts.values())
     sites = attention_sites(model)
+    size = cache_size(sites)
+    kept = "" if size.window is None else f", the last {size.window} tokens are kept"
     before = ", before heads were pruned" if model.config.pruned_heads else ""
     settings = {**config["model"], **{f"tokenizer {name}": value for name, value in config["tokenizer"].items()}}
-    scores = [row for split, found in metrics.items() for row in _score_rows(split, found)]
+    scores: list[Row] = [
+        (split, key, f"{found[key]:.2f}", signature)
+        for split, found in metrics.items()
+        if isinstance(found, Mapping)
+        for key, signature in found.get("signature", {}).items()
+    ]
+    work = {length: multiply_adds_per_token(model.config, length, length) for length in LENGTHS}
     sections: dict[str, list[Row]] = {
         f"{config['source']} to {config['target']}, {total:,} parameters": [
             (part, f"{count:,}", f"{count / total:.1%}") for part, count in parts.items()
         ],
         "configuration": [(name, _plain(value)) for name, value in settings.items()],
         "attention": list(_site_rows(sites)),
-        "kv-cache in float32": _cache_rows(cache_size(sites)),
-        f"multiply-adds a token{before}": list(_work_rows(model)),
+        "kv-cache in float32": [
+            ("bytes a target token", f"{size.target_token:,}", f"in each beam{kept}"),
+            ("bytes a source token", f"{size.source_token:,}", "once a sentence, all beams share it"),
+        ],
+        f"multiply-adds a token{before}": [
+            (f"sentences of {length}", f"{source:,.0f}", "a source token", f"{target:,.0f}", "a target token")
+            for length, (source, target) in work.items()
+        ],
         "scores": scores or [("none: the training has not finished",)],
     }
-    lines = [line for title, rows in sections.items() for line in ("", title, *_table(rows))]
+    lines = []
+    for title, rows in sections.items():
+        table = aligned(rows, right=lambda column: all(cell[:1].isdigit() for cell in column))
+        lines += ["", title, *(f"  {line}" for line in table)]
     return lines[1:]
 
 
@@ -161,38 +154,7 @@ def _site_rows(sites: list[AttentionSite]) -> Iterator[Row]:
         yield first.kind, layers, heads, f"{first.n_kv_heads} for keys and values", first.sees
 
 
-def _cache_rows(size: CacheSize) -> list[Row]:
-    kept = "" if size.window is None else f", the last {size.window} tokens are kept"
-    return [
-        ("bytes a target token", f"{size.target_token:,}", f"in each beam{kept}"),
-        ("bytes a source token", f"{size.source_token:,}", "once a sentence, all beams share it"),
-    ]
-
-
-def _work_rows(model: Transformer) -> Iterator[Row]:
-    """How the work grows with the length, on either side."""
-    for length in LENGTHS:
-        source, target = multiply_adds_per_token(model.config, length, length)
-        yield f"sentences of {length}", f"{source:,.0f}", "a source token", f"{target:,.0f}", "a target token"
-
-
-def _score_rows(split: str, found: Any) -> Iterator[Row]:
-    if isinstance(found, Mapping) and isinstance(found.get("signature"), Mapping):
-        for key, signature in found["signature"].items():
-            yield split, key, f"{found[key]:.2f}", signature
-
-
 def _plain(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_plain(entry)}" for name, entry in value.items())
     return "-" if value is None else str(value)
-
-
-def _table(rows: Sequence[Row]) -> list[str]:
-    """Rows of equal length as lines with aligned columns; columns of numbers are aligned on the right."""
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    for index, column in enumerate(columns):
-        width = max(map(len, column))
-        numbers = index > 0 and all(cell[:1].isdigit() for cell in column)
-        columns[index] = [cell.rjust(width) if numbers else cell.ljust(width) for cell in column]
-    return [f"  {'  '.join(row).rstrip()}" for row in zip(*columns, strict=True)]

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from translator.bundle import CONFIG
-from translator.data.padding import pad
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
 from translator.files import read_json
+from translator.inference.teacher_forcing import batch_of, token_log_probs
 from translator.interop.ctranslate2 import library
 from translator.interop.record import vocabulary
 from translator.model.transformer import Transformer
@@ -30,10 +29,8 @@ def largest_difference(
 ) -> tuple[float, float]:
     """The largest difference between their and our log p of a target piece, and how large it may be.
 
-    Sources and targets are piece ids without special pieces; the end of sentence is scored, too.
-
-    Raises:
-        UserError: the folder is none of an export, or the library that reads it is not installed.
+    Sources and targets are piece ids without special pieces; the end of sentence is scored, too. Raises UserError
+    where the folder is none of an export, or the library that reads it is missing or cannot use it.
     """
     settings = read_json(directory / CONFIG)
     if (directory / "model.bin").is_file():
@@ -49,12 +46,11 @@ def largest_difference(
 
 def piece_scores(model: Transformer, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Tensor]:
     """Our log p of each piece of each target, its end included -> (T + 1,) a target, as exact as the model is."""
-    config = model.config
     scores = []
     for source, target in zip(sources, targets, strict=True):
-        ids, valid = pad([[*source, config.eos_id]], config.pad_id, torch.device("cpu"))
-        logits = model(ids, valid, torch.tensor([[config.bos_id, *target]]))  # (1, T + 1, V)
-        scores.append(_chosen(logits[0], [*target, config.eos_id]))
+        batch = batch_of(model, [source], [target])
+        logits = model(batch.src_ids, batch.src_valid, batch.tgt_in)  # (1, T + 1, V)
+        scores.append(token_log_probs(logits, batch.tgt_out)[0].double())
     return scores
 
 
@@ -74,34 +70,17 @@ def _scores_of_ctranslate2(
 
 
 def _scores_of_huggingface(directory: Path, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Tensor]:
-    model = load_huggingface(directory).double()
-    config = model.config
-    scores = []
-    for source, target in zip(sources, targets, strict=True):
-        given = {
-            "input_ids": torch.tensor([[*source, config.eos_token_id]]),
-            "decoder_input_ids": torch.tensor([[config.decoder_start_token_id, *target]]),
-        }
-        scores.append(_chosen(model(**given).logits[0], [*target, config.eos_token_id]))
-    return scores
-
-
-def load_huggingface(directory: Path) -> Any:
-    """The model in their class, ready to use.
-
-    Raises:
-        UserError: `transformers` is not installed, or cannot read the folder.
-    """
     try:
         from transformers import AutoModelForSeq2SeqLM
     except ImportError as error:
         raise UserError(f"to compare with {directory}, install its library: pip install transformers") from error
     try:
-        return AutoModelForSeq2SeqLM.from_pretrained(str(directory), local_files_only=True).eval()
+        model = AutoModelForSeq2SeqLM.from_pretrained(str(directory), local_files_only=True).eval().double()
     except (OSError, ValueError, RuntimeError) as error:
         raise UserError(f"transformers cannot use {directory}: {error}") from error
-
-
-def _chosen(logits: Tensor, pieces: Ids) -> Tensor:
-    """Logits (T, V) -> log p of the given pieces (T,)."""
-    return torch.log_softmax(logits, dim=-1).gather(1, torch.tensor(pieces)[:, None])[:, 0].double()
+    end, start = model.config.eos_token_id, model.config.decoder_start_token_id
+    scores = []
+    for source, target in zip(sources, targets, strict=True):
+        given = {"input_ids": torch.tensor([[*source, end]]), "decoder_input_ids": torch.tensor([[start, *target]])}
+        scores.append(token_log_probs(model(**given).logits[0], torch.tensor([*target, end])))
+    return scores

@@ -24,37 +24,22 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from translator.attention.multihead import MultiHeadAttention
+from translator.attention.multihead import CrossAttention, MultiHeadAttention
 from translator.bundle import TOKENIZER, Bundle
 from translator.errors import UserError, one_of
 from translator.files import new_folder
-from translator.interop.dense import dense
-from translator.interop.positions import position_table
+from translator.interop.dense import dense, position_table
 from translator.interop.record import KEY, remembered, vocabulary
 from translator.model.embeddings import Embeddings
-from translator.model.layers import DecoderLayer, EncoderLayer, FeedForward
-from translator.model.transformer import Transformer
+from translator.model.layers import DecoderLayer, EncoderLayer
 
-QUANTIZATIONS = (
-    "int8",
-    "int8_float32",
-    "int8_float16",
-    "int8_bfloat16",
-    "int16",
-    "float16",
-    "bfloat16",
-    "float32",
-)
+QUANTIZATIONS = ("int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16", "float32")
 #: Added to the logits of pieces that must never come out. exp of it is 0 in every format, and all of them can hold it.
 NEVER = -1e4
 
 
 def library() -> Any:
-    """The package ``ctranslate2``.
-
-    Raises:
-        UserError: it is not installed.
-    """
+    """The package ``ctranslate2``. Raises UserError where it is not installed."""
     try:
         import ctranslate2
     except ImportError as error:
@@ -67,8 +52,7 @@ def library() -> Any:
 def export_ctranslate2(bundle: Bundle, directory: Path, quantization: str | None = None) -> None:
     """Write ``bundle`` as a CTranslate2 model folder, with its tokenizer beside it.
 
-    Raises:
-        UserError: the library is missing, the folder exists, or the model or the quantization is none it knows.
+    Raises UserError where the library is missing, the folder exists, or the model or quantization is none it knows.
     """
     if quantization is not None:
         one_of("quantization", quantization, QUANTIZATIONS)
@@ -88,8 +72,12 @@ def specify(bundle: Bundle) -> Any:
     model, config = bundle.model, bundle.model.config
     layers = (config.n_encoder_layers, config.n_decoder_layers)
     specification = library().specs.TransformerSpec.from_config(layers, config.n_heads, pre_norm=config.norm == "pre")
-    _fill_encoder(specification.encoder, model)
-    _fill_decoder(specification.decoder, model)
+    encoder, decoder = specification.encoder, specification.decoder
+    _fill_stack(encoder, encoder.embeddings[0], model.src_embeddings, model.encoder, model.encoder_norm)
+    _fill_stack(decoder, decoder.embeddings, model.tgt_embeddings, model.decoder, model.decoder_norm)
+    decoder.projection.weight = model.output.weight.detach().clone()
+    bias = torch.zeros(config.vocab_size)
+    decoder.projection.bias = bias.index_fill(0, model.excluded_ids.cpu(), NEVER)
     pieces = vocabulary(bundle.tokenizer)
     specification.register_source_vocabulary(pieces)
     specification.register_target_vocabulary(pieces)
@@ -97,63 +85,36 @@ def specify(bundle: Bundle) -> Any:
     settings.unk_token, settings.bos_token = pieces[config.unk_id], pieces[config.bos_id]
     settings.eos_token, settings.decoder_start_token = pieces[config.eos_id], pieces[config.bos_id]
     settings.add_source_bos, settings.add_source_eos = False, True
-    settings.layer_norm_epsilon = _epsilon(model)
+    settings.layer_norm_epsilon = config.norm_epsilon
     settings.add_attribute(KEY, remembered(bundle.config))
     return specification
 
 
-def _fill_encoder(encoder: Any, model: Transformer) -> None:
-    _fill_embeddings(encoder, encoder.embeddings[0], model.src_embeddings)
-    if isinstance(model.encoder_norm, nn.LayerNorm):
-        _fill_norm(encoder.layer_norm, model.encoder_norm)
-    for theirs, layer in zip(encoder.layer, model.encoder, strict=True):
-        assert isinstance(layer, EncoderLayer)
-        _fill_self_attention(theirs.self_attention, layer.self_attn)
-        _fill_norm(theirs.self_attention.layer_norm, layer.self_residual.norm)
-        _fill_feed_forward(theirs.ffn, layer.feed_forward)
-        _fill_norm(theirs.ffn.layer_norm, layer.ff_residual.norm)
-
-
-def _fill_decoder(decoder: Any, model: Transformer) -> None:
-    _fill_embeddings(decoder, decoder.embeddings, model.tgt_embeddings)
-    if isinstance(model.decoder_norm, nn.LayerNorm):
-        _fill_norm(decoder.layer_norm, model.decoder_norm)
-    for theirs, layer in zip(decoder.layer, model.decoder, strict=True):
-        assert isinstance(layer, DecoderLayer)
-        _fill_self_attention(theirs.self_attention, layer.self_attn)
-        _fill_norm(theirs.self_attention.layer_norm, layer.self_residual.norm)
-        _fill_cross_attention(theirs.attention, layer.cross_attn)
-        _fill_norm(theirs.attention.layer_norm, layer.cross_residual.norm)
-        _fill_feed_forward(theirs.ffn, layer.feed_forward)
-        _fill_norm(theirs.ffn.layer_norm, layer.ff_residual.norm)
-    decoder.projection.weight = model.output.weight.detach().clone()
-    bias = torch.zeros(model.config.vocab_size)
-    decoder.projection.bias = bias.index_fill(0, model.excluded_ids.cpu(), NEVER)
-
-
-def _fill_embeddings(stack: Any, tokens: Any, embeddings: Embeddings) -> None:
+def _fill_stack(theirs: Any, tokens: Any, embeddings: Embeddings, layers: nn.ModuleList, norm: nn.Module) -> None:
+    """The encoder or the decoder, with its embeddings and the norm after its last layer, if it has one."""
     # A copy, as those that `_fill_linear` makes: the library rounds weights where they lie.
     tokens.weight = embeddings.tokens.weight.detach().clone()
-    stack.scale_embeddings = embeddings.scale
-    stack.position_encodings.encodings = position_table(embeddings)
+    theirs.scale_embeddings = embeddings.scale
+    theirs.position_encodings.encodings = position_table(embeddings)
+    if isinstance(norm, nn.LayerNorm):
+        _fill_norm(theirs.layer_norm, norm)
+    for their_layer, layer in zip(theirs.layer, layers, strict=True):
+        assert isinstance(layer, EncoderLayer | DecoderLayer)
+        _fill_attention(their_layer.self_attention, layer.self_attn, layer.self_residual.norm)
+        if isinstance(layer, DecoderLayer):
+            _fill_attention(their_layer.attention, layer.cross_attn, layer.cross_residual.norm)
+        _fill_linear(their_layer.ffn.linear_0, layer.feed_forward.up)
+        _fill_linear(their_layer.ffn.linear_1, layer.feed_forward.down)
+        _fill_norm(their_layer.ffn.layer_norm, layer.ff_residual.norm)
 
 
-def _fill_self_attention(theirs: Any, ours: MultiHeadAttention) -> None:
-    """One product makes queries, keys and values."""
-    _fill_linear(theirs.linear[0], ours.q_proj, ours.k_proj, ours.v_proj)
-    _fill_linear(theirs.linear[1], ours.out_proj)
-
-
-def _fill_cross_attention(theirs: Any, ours: MultiHeadAttention) -> None:
-    """Keys and values come from the memory, so the queries have a product of their own."""
-    _fill_linear(theirs.linear[0], ours.q_proj)
-    _fill_linear(theirs.linear[1], ours.k_proj, ours.v_proj)
-    _fill_linear(theirs.linear[2], ours.out_proj)
-
-
-def _fill_feed_forward(theirs: Any, ours: FeedForward) -> None:
-    _fill_linear(theirs.linear_0, ours.up)
-    _fill_linear(theirs.linear_1, ours.down)
+def _fill_attention(theirs: Any, ours: MultiHeadAttention, norm: nn.LayerNorm) -> None:
+    """One product makes all that comes from one input: in cross-attention the queries have their own."""
+    query, key_value = [ours.q_proj], [ours.k_proj, ours.v_proj]
+    first = [query, key_value] if isinstance(ours, CrossAttention) else [query + key_value]
+    for product, projections in zip(theirs.linear, [*first, [ours.out_proj]], strict=True):
+        _fill_linear(product, *projections)
+    _fill_norm(theirs.layer_norm, norm)
 
 
 def _fill_linear(theirs: Any, *ours: nn.Linear) -> None:
@@ -164,8 +125,3 @@ def _fill_linear(theirs: Any, *ours: nn.Linear) -> None:
 
 def _fill_norm(theirs: Any, ours: nn.LayerNorm) -> None:
     theirs.gamma, theirs.beta = ours.weight.detach(), ours.bias.detach()
-
-
-def _epsilon(model: Transformer) -> float:
-    """What the layer norms add to the variance; one number for all of them."""
-    return next(module.eps for module in model.modules() if isinstance(module, nn.LayerNorm))

@@ -1,13 +1,20 @@
 """What other programs can hold: plain multi-head attention everywhere, positions that are added to the embeddings."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
+from torch import Tensor
 
 from translator.attention.multihead import MultiHeadAttention
 from translator.errors import UserError
 from translator.model.config import ModelConfig, Site
+from translator.model.embeddings import Embeddings, sinusoids
 from translator.model.transformer import Transformer
+
+#: Rows of sinusoids that are written at least. Ours have no end; this covers what the search may produce of the
+#: longest source that is translated whole (2 * 512 + 10), twice over.
+ROWS = 2048
 
 #: Options that stay at what every model trained from conf/model has.
 _PLAIN = {
@@ -25,12 +32,10 @@ _SITES = ("encoder_attention", "decoder_attention", "cross_attention")
 def dense(model: Transformer, format_name: str) -> Transformer:
     """The same function with every head of its own: shared keys and values are repeated, removed heads add zeros.
 
-    Raises:
-        UserError: names what has no counterpart in ``format_name``.
+    Raises UserError, which names what has no counterpart in ``format_name``.
     """
     model.config.check_translates()
-    found = _pattern(model.config) or _unusual(model.config)
-    if found:
+    for found in _foreign(model.config):
         raise UserError(
             f"{found} cannot be exported: a {format_name} model holds plain multi-head attention with sinusoidal or "
             "learned positions alone; train one with attention=mha and the options of model=small"
@@ -49,39 +54,38 @@ def dense(model: Transformer, format_name: str) -> Transformer:
     return whole.train(model.training)
 
 
-def _pattern(config: ModelConfig) -> str | None:
-    """The first setting of an attention site that leaves keys out, in words."""
+def position_table(embeddings: Embeddings) -> Tensor:
+    """What is added at each position -> (rows, D) float32: the learned vectors, or `ROWS` sinusoids and more."""
+    if embeddings.learned is not None:
+        return embeddings.learned.weight.detach().float()
+    return sinusoids(max(embeddings.max_positions, ROWS), embeddings.tokens.weight.shape[1]).float()
+
+
+def _foreign(config: ModelConfig) -> Iterator[str]:
+    """Settings that leave keys out of attention, and options that the folders we write do not tell of, in words."""
     for name in _SITES:
         for setting, value in getattr(config, name).pattern().items():
             if value is not None:
-                return f"{name} with {setting} {value}"
-    return None
-
-
-def _unusual(config: ModelConfig) -> str | None:
-    """The first option that the folders we write do not tell of, in words."""
+                yield f"{name} with {setting} {value}"
     if config.positions not in ("sinusoidal", "learned"):
-        return f"positions {config.positions}"
+        yield f"positions {config.positions}"
     for name, plain in _PLAIN.items():
         if (value := getattr(config, name)) != plain:
-            return f"{name} {value}"
-    return None
+            yield f"{name} {value}"
 
 
 @torch.no_grad()
 def _fill(attention: MultiHeadAttention, source: MultiHeadAttention) -> None:
     """Give each head the weights of the source's head of its number; a head that was removed adds zeros."""
-    size = attention.head_dim
-    for linear in (attention.q_proj, attention.k_proj, attention.v_proj, attention.out_proj):
-        linear.weight.zero_()
-        linear.bias.zero_()
+    for parameter in attention.parameters():
+        parameter.zero_()
+    columns = torch.arange(attention.head_dim)
+    features, shared = (
+        (torch.as_tensor(heads, dtype=torch.long).cpu()[:, None] * attention.head_dim + columns).flatten()
+        for heads in (source.kept, source.head_to_kv)
+    )
+    attention.q_proj.weight[features], attention.q_proj.bias[features] = source.q_proj.weight, source.q_proj.bias
+    for mine, theirs in ((attention.k_proj, source.k_proj), (attention.v_proj, source.v_proj)):
+        mine.weight[features], mine.bias[features] = theirs.weight[shared], theirs.bias[shared]
+    attention.out_proj.weight[:, features] = source.out_proj.weight
     attention.out_proj.bias.copy_(source.out_proj.bias)
-    for place, head in enumerate(source.kept):
-        to, query = slice(head * size, (head + 1) * size), slice(place * size, (place + 1) * size)
-        group = int(source.head_to_kv[place])
-        shared = slice(group * size, (group + 1) * size)
-        for name, rows in (("q_proj", query), ("k_proj", shared), ("v_proj", shared)):
-            mine, theirs = getattr(attention, name), getattr(source, name)
-            mine.weight[to].copy_(theirs.weight[rows])
-            mine.bias[to].copy_(theirs.bias[rows])
-        attention.out_proj.weight[:, to].copy_(source.out_proj.weight[:, query])

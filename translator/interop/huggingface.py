@@ -21,36 +21,22 @@ from translator.bundle import CONFIG, TOKENIZER, WEIGHTS, Bundle, read_tensors, 
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
 from translator.files import new_folder, read_json, write_json
-from translator.interop.dense import dense
+from translator.interop import layout
+from translator.interop.dense import dense, position_table
 from translator.interop.huggingface_settings import generation_settings, model_settings, tokenizer_settings
-from translator.interop.layout import reordered, their_order
-from translator.interop.names import LAYER_PARTS
-from translator.interop.positions import position_table
 from translator.interop.record import recalled
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
-
-_OUTSIDE = {
-    "src_embeddings.tokens": "model.encoder.embed_tokens",
-    "tgt_embeddings.tokens": "model.decoder.embed_tokens",
-    "src_embeddings.learned": "model.encoder.embed_positions",
-    "tgt_embeddings.learned": "model.decoder.embed_positions",
-    "encoder_norm": "model.encoder.layer_norm",
-    "decoder_norm": "model.decoder.layer_norm",
-    "output": "lm_head",
-}
-SHARED = "model.shared.weight"
 
 
 def export_huggingface(bundle: Bundle, directory: Path) -> None:
     """Write ``bundle`` as a folder that ``from_pretrained`` takes.
 
-    Raises:
-        UserError: the folder exists, or the model is none that the classes can hold.
+    Raises UserError where the folder exists, or the model is none that the classes can hold.
     """
     bundle = replace(bundle, model=dense(bundle.model, "Hugging Face"))
     config, weights = bundle.model.config, their_weights(bundle.model)
-    positions = len(weights["model.encoder.embed_positions.weight"])
+    positions = len(weights[layout.POSITIONS[0]])
     tokenizer, vocabulary = tokenizer_settings(bundle)
     with new_folder(directory) as folder:
         write_tensors(folder / WEIGHTS, weights)
@@ -65,68 +51,39 @@ def export_huggingface(bundle: Bundle, directory: Path) -> None:
 def import_huggingface(directory: Path) -> Bundle:
     """Read a folder that `export_huggingface` wrote: the bundle that it was made from.
 
-    Raises:
-        UserError: another folder, or a damaged one.
+    Raises UserError for another folder, or a damaged one.
     """
     if not directory.is_dir():
         raise UserError(f"there is no folder {directory}: give one that scripts/export.py wrote")
     record = recalled(read_json(directory / CONFIG), directory)
     tokenizer = Tokenizer.load(directory / TOKENIZER, **record["tokenizer"])
     model = Transformer(ModelConfig.from_dict(record["model"]))
-    _load(model, directory / WEIGHTS)
+    path = directory / WEIGHTS
+    weights, back = read_tensors(path), layout.their_order(model.config).argsort()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            theirs = layout.their_names(name, model.config)[0]
+            if theirs not in weights or weights[theirs].shape != parameter.shape:
+                found = tuple(weights[theirs].shape) if theirs in weights else "no tensor of this name"
+                raise UserError(f"{path}: {theirs} should have shape {tuple(parameter.shape)}; there is {found}")
+            parameter.copy_(layout.reordered(name, weights[theirs], back))
     return Bundle(model.eval(), tokenizer, record)
-
-
-def their_name(name: str, config: ModelConfig) -> str:
-    """Our name of a parameter -> the one that the classes give it.
-
-    Raises:
-        UserError: they have no such part.
-    """
-    module, _, kind = name.rpartition(".")
-    if module == "src_embeddings.tokens" and config.tie_embeddings == "all":
-        return SHARED
-    if module in _OUTSIDE:
-        return f"{_OUTSIDE[module]}.{kind}"
-    stack, _, place = module.partition(".")
-    layer, _, part = place.partition(".")
-    for ours, theirs in LAYER_PARTS.items():
-        if part == ours or part.startswith(f"{ours}."):
-            return f"model.{stack}.layers.{layer}.{theirs}{part.removeprefix(ours)}.{kind}"
-    raise UserError(f"the parameter {name} has no counterpart in Hugging Face's classes")
 
 
 @torch.no_grad()
 def their_weights(model: Transformer) -> dict[str, Tensor]:
     """All tensors that the class wants, by its names, in float32 on the CPU and none sharing memory."""
     config = model.config
-    order = their_order(config)
+    order = layout.their_order(config)
     weights = {
-        their_name(name, config): reordered(name, parameter.detach().float().cpu(), order).contiguous()
+        layout.their_names(name, config)[0]: layout.reordered(name, parameter.detach().float().cpu(), order)
         for name, parameter in model.named_parameters()
     }
     if config.norm == "pre" and config.tie_embeddings != "all":  # one switch for all: what is tied here stands twice
-        weights[SHARED] = weights["model.encoder.embed_tokens.weight"].clone()
-        weights.setdefault("lm_head.weight", weights["model.decoder.embed_tokens.weight"].clone())
-    for stack, embeddings in (("encoder", model.src_embeddings), ("decoder", model.tgt_embeddings)):
-        weights[f"model.{stack}.embed_positions.weight"] = position_table(embeddings).cpu()[:, order].contiguous()
+        weights[layout.SHARED] = weights[layout.SOURCE].clone()
+        weights.setdefault(layout.OUTPUT, weights[layout.TARGET].clone())
+    for name, embeddings in zip(layout.POSITIONS, (model.src_embeddings, model.tgt_embeddings), strict=True):
+        weights[name] = position_table(embeddings).cpu()[:, order].contiguous()
     bias = torch.zeros(1, config.vocab_size)
-    weights["final_logits_bias"] = bias.index_fill(1, model.excluded_ids.cpu(), float("-inf"))
+    weights[layout.BIAS] = bias.index_fill(1, model.excluded_ids.cpu(), float("-inf"))
     return weights
-
-
-def _load(model: Transformer, path: Path) -> None:
-    """Fill ``model`` from the file that `their_weights` went into.
-
-    Raises:
-        UserError: the file is missing or damaged, or lacks a tensor.
-    """
-    weights = read_tensors(path)
-    back = their_order(model.config).argsort()
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            theirs = their_name(name, model.config)
-            if theirs not in weights or weights[theirs].shape != parameter.shape:
-                found = tuple(weights[theirs].shape) if theirs in weights else "no tensor of this name"
-                raise UserError(f"{path}: {theirs} should have shape {tuple(parameter.shape)}; there is {found}")
-            parameter.copy_(reordered(name, weights[theirs], back))

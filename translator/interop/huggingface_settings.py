@@ -18,10 +18,13 @@ def model_settings(bundle: Bundle, positions: int) -> dict[str, Any]:
     final norm in both stacks, no norm after the embeddings (as mBART has), and positions that begin with row 0 of a
     table in the file (M2M-100 makes its own, with other frequencies, from the row after the padding id).
     """
-    config = bundle.model.config
-    post, tying = config.norm == "post", config.tie_embeddings
-    chosen: dict[str, Any]
-    if post:
+    config, tying = bundle.model.config, bundle.model.config.tie_embeddings
+    chosen: dict[str, Any] = {
+        "architectures": ["PegasusForConditionalGeneration"],
+        "model_type": "pegasus",
+        "tie_word_embeddings": tying == "all",  # one switch for all embeddings or none
+    }
+    if config.norm == "post":
         chosen = {
             "architectures": ["MarianMTModel"],
             "model_type": "marian",
@@ -29,25 +32,13 @@ def model_settings(bundle: Bundle, positions: int) -> dict[str, Any]:
             "share_encoder_decoder_embeddings": tying == "all",
             "decoder_vocab_size": config.vocab_size,
         }
-    else:  # one switch for all embeddings or none
-        chosen = {
-            "architectures": ["PegasusForConditionalGeneration"],
-            "model_type": "pegasus",
-            "tie_word_embeddings": tying == "all",
-        }
-    return chosen | _sizes(config, positions) | _ids(config) | {KEY: remembered(bundle.config)}
-
-
-def _sizes(config: ModelConfig, positions: int) -> dict[str, Any]:
-    return {
+    sizes = {
         "vocab_size": config.vocab_size,
         "d_model": config.d_model,
         "encoder_layers": config.n_encoder_layers,
         "decoder_layers": config.n_decoder_layers,
-        "encoder_attention_heads": config.n_heads,
-        "decoder_attention_heads": config.n_heads,
-        "encoder_ffn_dim": config.d_ff,
-        "decoder_ffn_dim": config.d_ff,
+        **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), config.n_heads),
+        **dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim"), config.d_ff),
         "max_position_embeddings": positions,
         "activation_function": "relu",
         "scale_embedding": True,
@@ -57,6 +48,7 @@ def _sizes(config: ModelConfig, positions: int) -> dict[str, Any]:
         "is_encoder_decoder": True,
         "dtype": "float32",
     }
+    return chosen | sizes | _ids(config) | {KEY: remembered(bundle.config)}
 
 
 def _ids(config: ModelConfig) -> dict[str, Any]:

@@ -22,8 +22,7 @@ def remembered(config: Mapping[str, Any]) -> dict[str, Any]:
 def recalled(config: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     """The bundle's settings, from the config.json of an exported folder.
 
-    Raises:
-        UserError: the folder was not exported by this program, or is damaged.
+    Raises UserError where the folder was not exported by this program, or is damaged.
     """
     found = config.get(KEY)
     if not isinstance(found, Mapping):
@@ -35,8 +34,7 @@ def recalled(config: Mapping[str, Any], directory: Path) -> dict[str, Any]:
 def vocabulary(tokenizer: Tokenizer) -> list[str]:
     """All pieces, in the order of their ids (V,).
 
-    Raises:
-        UserError: two are spelled the same, so that a program that looks pieces up by name would confuse them.
+    Raises UserError where two are spelled the same, so that a program that looks pieces up by name would confuse them.
     """
     pieces = tokenizer.pieces(range(tokenizer.vocab_size))
     if len(set(pieces)) < len(pieces):

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from translator.data.tokenizer import Tokenizer
-from translator.inspection.columns import aligned, number
 from translator.inspection.heads.rank_correlation import ranks, spearman
 from translator.inspection.heads.statistics import punctuation, similarity, weight_sums
+from translator.inspection.tables import aligned, number
 
 T = 5
 

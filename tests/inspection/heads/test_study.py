@@ -18,13 +18,14 @@ from translator.attention.heads import attentions, closing, gated
 from translator.data.parallel import ParallelText
 from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
+from translator.inference.teacher_forcing import pair_log_probs
 from translator.inference.translator import Translator, teacher_forcing
 from translator.inspection.heads import faithfulness as faithful
 from translator.inspection.heads.importance import gate_gradients, importance
 from translator.inspection.heads.names import Head, by_site, heads_of
 from translator.inspection.heads.report import COLUMNS, most_alike, report
 from translator.inspection.heads.statistics import statistics
-from translator.inspection.heads.study import Study, load_text, pair_losses
+from translator.inspection.heads.study import Study, load_text
 from translator.model.transformer import Transformer
 
 SOURCES = toy.sentences(4, seed=9, longest=6)
@@ -50,13 +51,13 @@ def test_importance_is_the_slope_of_each_pairs_loss(study: Study) -> None:
     found, step = gate_gradients(study), 1e-6
     for site, attention in attentions(study.model).items():
         for place in range(attention.n_heads):
-            losses = []
+            log_probs = []
             for h in (step, -step):
                 gate = torch.ones(attention.n_heads, dtype=torch.float64)
                 gate[place] += h
                 with torch.no_grad(), gated(study.model, {site: gate}):
-                    losses.append(torch.cat([pair_losses(study.model, batch) for batch in study.batches]))
-            slope = ((losses[0] - losses[1]) / (2 * step)).abs().mean()
+                    log_probs.append(torch.cat([pair_log_probs(study.model, batch) for batch in study.batches]))
+            slope = ((log_probs[0] - log_probs[1]) / (2 * step)).abs().mean()
             assert float(found[site][place]) == pytest.approx(float(slope), rel=1e-4, abs=1e-7)
     assert all(parameter.grad is None for parameter in study.model.parameters())
 

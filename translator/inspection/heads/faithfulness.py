@@ -14,15 +14,15 @@ they are tested. For each target word, three orders of the source words are comp
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from translator.attention.capture import capture
 from translator.attention.heads import attentions
+from translator.inference.teacher_forcing import attention_weights, batch_of, token_log_probs
 from translator.inspection.heads.names import Head
 from translator.inspection.heads.rank_correlation import spearman
 from translator.inspection.heads.study import Study
@@ -44,7 +44,7 @@ class Faithfulness:
 
 @dataclass(frozen=True)
 class Forced:
-    """A pair as pieces, without special symbols, and the word of each piece, counted from 0 without gaps."""
+    """A pair as pieces, without special symbols, and the word of each piece, in ascending order."""
 
     source: list[int]
     source_words: list[int]
@@ -53,7 +53,7 @@ class Forced:
 
     @property
     def source_groups(self) -> Tensor:
-        """Which piece belongs to which source word (S, n), as 0 and 1."""
+        """Which piece belongs to which source word (S, n), as 0 and 1; words without pieces are passed over."""
         return _groups(self.source_words)
 
     @property
@@ -64,24 +64,22 @@ class Forced:
 
 def faithfulness(study: Study, pairs: int) -> Faithfulness:
     """Correlations on the first ``pairs`` sources with the model's own greedy translations of them."""
-    sums: dict[Head, dict[str, _Mean]] = {}
-    agreement, used, words = _Mean(), 0, 0
+    found: dict[Head, dict[str, list[Tensor]]] = defaultdict(lambda: {"erasure": [], "gradient": []})
+    agreement: list[Tensor] = []
     for pair in _own_translations(study, pairs):
         dropped, gradient = erasure(study.model, pair), gradient_times_input(study.model, pair)  # (m, n)
-        agreement.add(spearman(dropped, gradient))
+        agreement.append(spearman(dropped, gradient))
         for head, weights in word_weights(study.model, pair).items():
-            of_head = sums.setdefault(head, {"erasure": _Mean(), "gradient": _Mean()})
-            of_head["erasure"].add(spearman(weights, dropped))
-            of_head["gradient"].add(spearman(weights, gradient))
-        used, words = used + 1, words + len(dropped)
-    means = {head: {name: mean.value for name, mean in of_head.items()} for head, of_head in sums.items()}
-    return Faithfulness(means, agreement.value, used, words)
+            found[head]["erasure"].append(spearman(weights, dropped))
+            found[head]["gradient"].append(spearman(weights, gradient))
+    means = {head: {name: _mean(values) for name, values in of_head.items()} for head, of_head in found.items()}
+    return Faithfulness(means, _mean(agreement), len(agreement), sum(map(len, agreement)))
 
 
 @torch.no_grad()
 def erasure(model: Transformer, pair: Forced) -> Tensor:
     """How much log p of each target word falls when a source word is hidden, in nats (m target, n source words)."""
-    groups = pair.source_groups.to(_device(model))  # (S, n)
+    groups = pair.source_groups.to(model.output.weight.device)  # (S, n)
     n = groups.shape[1]
     valid = torch.ones(n + 1, len(pair.source) + 1, dtype=torch.bool, device=groups.device)
     valid[1:, :-1] = groups.t() == 0  # row 0 hides nothing; the end of sentence always stays
@@ -92,10 +90,11 @@ def erasure(model: Transformer, pair: Forced) -> Tensor:
 
 def gradient_times_input(model: Transformer, pair: Forced) -> Tensor:
     """|x . d log p(target word) / d x| of each source word, x entering the encoder (m target, n source words)."""
-    groups = pair.target_groups.to(_device(model))  # (T, m)
+    groups = pair.target_groups.to(model.output.weight.device)  # (T, m)
     m = groups.shape[1]
     valid = torch.ones(m, len(pair.source) + 1, dtype=torch.bool, device=groups.device)
-    with torch.enable_grad(), _outputs_of(model.src_embeddings) as seen:
+    seen: list[Tensor] = []
+    with torch.enable_grad(), model.src_embeddings.register_forward_hook(lambda *call: seen.append(call[2])):
         log_probs = _log_probs(model, pair, valid)  # (m, T): a row of its own for each target word
         total = (log_probs * groups.t()).sum()
         (gradient,) = torch.autograd.grad(total, seen)  # (m, S + 1, D)
@@ -106,13 +105,10 @@ def gradient_times_input(model: Transformer, pair: Forced) -> Tensor:
 @torch.no_grad()
 def word_weights(model: Transformer, pair: Forced) -> dict[Head, Tensor]:
     """Cross-attention of every head between words (m target, n source words); rows sum to 1."""
-    ids, valid = _source(model, pair, 1)
-    target_in = torch.tensor([[model.config.bos_id, *pair.target]], device=ids.device)
-    with capture(model) as record:
-        model.decode(target_in, model.encode(ids, valid), valid)
+    cross = attention_weights(model, batch_of(model, [pair.source], [pair.target])).cross
     found = {}
     share = pair.target_groups / pair.target_groups.sum(dim=0)  # (T, m)
-    for layer, weights in sorted(record.cross.items()):
+    for layer, weights in sorted(cross.items()):
         kept = attentions(model)[f"cross.{layer}"].kept
         steps = weights[0, :, : len(pair.target), : len(pair.source)].cpu().double()  # (H, T, S)
         steps = steps / steps.sum(dim=-1, keepdim=True).clamp_min(torch.finfo(torch.float32).tiny)
@@ -125,65 +121,26 @@ def _own_translations(study: Study, pairs: int) -> Iterator[Forced]:
     """Pairs long enough to be compared."""
     encode = study.translator.tokenizer.encode_with_words
     for source, target in zip(study.text.sources, study.translate(pairs), strict=False):
-        (source_ids, source_words), (target_ids, target_words) = encode(source), encode(target)
-        pair = Forced(source_ids, _dense(source_words), target_ids, _dense(target_words))
-        if target_ids and max(pair.source_words, default=0) + 1 >= FEWEST_WORDS:
+        pair = Forced(*encode(source), *encode(target))
+        if pair.target and len(set(pair.source_words)) >= FEWEST_WORDS:
             yield pair
 
 
 def _log_probs(model: Transformer, pair: Forced, valid: Tensor) -> Tensor:
     """Log-probability of each target piece when only valid source positions (B, S + 1) can be seen (B, T)."""
-    rows = len(valid)
-    ids, _ = _source(model, pair, rows)
-    target_in = torch.tensor([[model.config.bos_id, *pair.target[:-1]]], device=ids.device).expand(rows, -1)
-    logits = model(ids, valid, target_in)
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-    target = torch.tensor([pair.target], device=ids.device).expand(rows, -1)
-    return torch.log_softmax(logits, dim=-1).gather(2, target[:, :, None])[:, :, 0]
+    batch = batch_of(model, [pair.source], [pair.target])
+    once = (batch.src_ids, batch.tgt_in[:, :-1], batch.tgt_out[:, :-1])
+    source, target_in, target_out = (ids.expand(len(valid), -1) for ids in once)
+    return token_log_probs(model(source, valid, target_in), target_out)
 
 
-def _source(model: Transformer, pair: Forced, rows: int) -> tuple[Tensor, Tensor]:
-    """Source ids and validity (rows, S + 1), the end of sentence included."""
-    ids = torch.tensor([[*pair.source, model.config.eos_id]], device=_device(model)).expand(rows, -1)
-    return ids, torch.ones_like(ids, dtype=torch.bool)
-
-
-@contextmanager
-def _outputs_of(module: nn.Module) -> Iterator[list[Tensor]]:
-    """Everything that ``module`` puts out inside the ``with`` block."""
-    seen: list[Tensor] = []
-    handle = module.register_forward_hook(lambda _module, _inputs, output: seen.append(output))
-    try:
-        yield seen
-    finally:
-        handle.remove()
-
-
-class _Mean:
-    """A mean over all finite numbers that were added."""
-
-    def __init__(self) -> None:
-        self._sum, self._count = 0.0, 0
-
-    def add(self, values: Tensor) -> None:
-        finite = values[values.isfinite()]
-        self._sum, self._count = self._sum + float(finite.sum()), self._count + finite.numel()
-
-    @property
-    def value(self) -> float:
-        return self._sum / self._count if self._count else math.nan
-
-
-def _dense(words: Sequence[int]) -> list[int]:
-    """The same words, numbered from 0 in the order in which they come."""
-    numbers = {word: place for place, word in enumerate(dict.fromkeys(words))}
-    return [numbers[word] for word in words]
+def _mean(values: Sequence[Tensor]) -> float:
+    """The mean of all that are numbers; NaN of none."""
+    real = [of_pair[of_pair.isfinite()] for of_pair in values]
+    count = sum(map(len, real))
+    return sum(float(of_pair.sum()) for of_pair in real) / count if count else math.nan
 
 
 def _groups(words: Sequence[int]) -> Tensor:
-    """Word of each piece -> (pieces, words) of 0 and 1."""
-    return nn.functional.one_hot(torch.tensor(words, dtype=torch.long)).float()
-
-
-def _device(model: nn.Module) -> torch.device:
-    return next(model.parameters()).device
+    """Word of each piece -> (pieces, words that have any) of 0 and 1."""
+    return nn.functional.one_hot(torch.tensor(words, dtype=torch.long).unique(return_inverse=True)[1]).float()

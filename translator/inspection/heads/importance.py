@@ -4,8 +4,9 @@ import torch
 from torch import Tensor
 
 from translator.attention.heads import attentions, gated
-from translator.inspection.heads.names import Head, heads_of
-from translator.inspection.heads.study import Study, pair_losses
+from translator.inference.teacher_forcing import pair_log_probs
+from translator.inspection.heads.names import Head, places
+from translator.inspection.heads.study import Study
 
 
 def importance(study: Study) -> dict[Head, float]:
@@ -16,13 +17,11 @@ def importance(study: Study) -> dict[Head, float]:
     heads' importance sum to 1, so that layers compare, as the paper found it takes.
     """
     raw = gate_gradients(study)
-    found = {}
-    for head in heads_of(study.model):
-        of_site = raw[head.site]
-        place = attentions(study.model)[head.site].kept.index(head.number)
-        norm = float(of_site.norm())
-        found[head] = float(of_site[place]) / norm if norm else 0.0
-    return found
+    tiny = torch.finfo(torch.float64).tiny
+    return {
+        head: float(raw[head.site][place] / raw[head.site].norm().clamp_min(tiny))
+        for head, place in places(study.model).items()
+    }
 
 
 def gate_gradients(study: Study) -> dict[str, Tensor]:
@@ -37,7 +36,7 @@ def gate_gradients(study: Study) -> dict[str, Tensor]:
             for site, attention in sites.items()
         }
         with torch.enable_grad(), gated(model, gates):
-            total = pair_losses(model, batch).sum()  # a pair's gates move that pair's loss alone
+            total = pair_log_probs(model, batch).sum()  # a pair's gates move that pair's loss alone
         gradients = torch.autograd.grad(total, list(gates.values()))
         for site, gradient in zip(gates, gradients, strict=True):
             sums[site] += gradient.abs().sum(dim=0).double().cpu()

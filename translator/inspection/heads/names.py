@@ -34,13 +34,21 @@ class Head(NamedTuple):
         return f"{NAMES[self.kind]}.{self.layer}:{self.number}"
 
 
-def heads_of(model: nn.Module) -> list[Head]:
-    """All heads that are there: the encoder's, then the decoder's two kinds, first layer first."""
-    found: list[Head] = []
+def places(model: nn.Module) -> dict[Head, int]:
+    """All heads that are there, and the place of each among those left at its site, from 0.
+
+    The encoder's come first, then the decoder's two kinds, first layer first.
+    """
+    found: dict[Head, int] = {}
     for site, attention in attentions(model).items():
         kind, _, layer = site.partition(".")
-        found += [Head(kind, int(layer), number) for number in attention.kept]
+        found |= {Head(kind, int(layer), number): place for place, number in enumerate(attention.kept)}
     return found
+
+
+def heads_of(model: nn.Module) -> list[Head]:
+    """All heads that are there, in the order of `places`."""
+    return list(places(model))
 
 
 def parse_heads(texts: Iterable[str], model: nn.Module) -> list[Head]:

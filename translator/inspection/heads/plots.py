@@ -4,7 +4,8 @@ import math
 from pathlib import Path
 from typing import Any
 
-from translator.inspection.columns import number
+import torch
+
 from translator.inspection.heads.names import NAMES
 from translator.inspection.heads.report import COLUMNS, Column, HeadReport
 from translator.inspection.plots import save
@@ -31,15 +32,20 @@ def draw_heads(report: HeadReport, path: str | Path) -> None:
     layers = 1 + max((head.layer for head in report.figures), default=0)
     heads = 1 + max((head.number for head in report.figures), default=0)
     width, height = max(heads, _FEWEST) * _CELL + 0.4, layers * _CELL + 0.5
-    figure = Figure(figsize=(len(_SHOWN) * width + 0.6, max(len(kinds), 1) * height + 0.5), layout="constrained")
-    grid: Any = figure.subplots(max(len(kinds), 1), len(_SHOWN), squeeze=False)
+    rows = max(len(kinds), 1)
+    figure = Figure(figsize=(len(_SHOWN) * width + 0.6, rows * height + 0.5), layout="constrained")
+    grid: Any = figure.subplots(rows, len(_SHOWN), squeeze=False)
     columns = {column.key: column for column in COLUMNS}
     for place, (key, title) in enumerate(_SHOWN.items()):
-        cells = {kind: _cells(report, kind, key, layers, heads) for kind in kinds}
-        colours = _colours([line for of_kind in cells.values() for line in of_kind], signed=columns[key].signed)
-        for axes, (kind, of_kind) in zip(grid[:, place], cells.items(), strict=False):
-            image = axes.imshow(of_kind, aspect="auto", **colours)
-            _write_numbers(axes, of_kind, columns[key], image)
+        cells = torch.full((rows, layers, heads), math.nan, dtype=torch.float64)  # NaN is drawn empty
+        for head, of_head in report.figures.items():
+            cells[kinds.index(head.kind), head.layer, head.number] = of_head.get(key, math.nan)
+        most = float(cells.nan_to_num().abs().max()) or 1.0
+        # White is 0; losses are red.
+        scale: tuple[str, float] = ("RdBu", -most) if columns[key].signed else ("Blues", 0.0)
+        for axes, kind, of_kind in zip(grid[:, place], kinds, cells, strict=False):
+            image = axes.imshow(of_kind.numpy(), aspect="auto", cmap=scale[0], vmin=scale[1], vmax=most)
+            _write_numbers(axes, of_kind.tolist(), columns[key], image)
             axes.set_xticks(range(heads))
             axes.set_yticks(range(layers))
             axes.tick_params(labelsize=8)
@@ -54,21 +60,6 @@ def _write_numbers(axes: Any, cells: list[list[float]], column: Column, image: A
     for layer, line in enumerate(cells):
         for head, value in enumerate(line):
             red, green, blue, _ = image.to_rgba(value)
-            text = "" if math.isnan(value) else number(value, column.digits, signed=column.signed)
+            text = "" if math.isnan(value) else column.cell(value)
             dark = 0.3 * red + 0.6 * green + 0.1 * blue < 0.5
             axes.text(head, layer, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")
-
-
-def _colours(cells: list[list[float]], *, signed: bool) -> dict[str, Any]:
-    """White is 0; losses are red."""
-    most = max((abs(cell) for row in cells for cell in row if not math.isnan(cell)), default=0.0) or 1.0
-    return {"cmap": "RdBu", "vmin": -most, "vmax": most} if signed else {"cmap": "Blues", "vmin": 0.0, "vmax": most}
-
-
-def _cells(report: HeadReport, kind: str, key: str, layers: int, heads: int) -> list[list[float]]:
-    """A figure by layer and head; NaN, which is drawn empty, where there is none."""
-    cells = [[math.nan] * heads for _ in range(layers)]
-    for head, of_head in report.figures.items():
-        if head.kind == kind:
-            cells[head.layer][head.number] = of_head.get(key, math.nan)
-    return cells

@@ -13,19 +13,18 @@ from typing import Any
 from torch import Tensor
 
 from translator.alignment.gold import GoldLinks
-from translator.attention.heads import attentions, closing, gated
+from translator.alignment.reading import Reading
+from translator.attention.heads import closing, gated
 from translator.errors import at_least
-from translator.inspection.columns import aligned, number
-from translator.inspection.heads.alignment import alignment_errors
 from translator.inspection.heads.faithfulness import Faithfulness, faithfulness
 from translator.inspection.heads.importance import importance
-from translator.inspection.heads.names import Head, by_site, heads_of
+from translator.inspection.heads.names import Head, by_site, heads_of, places
 from translator.inspection.heads.statistics import statistics
 from translator.inspection.heads.study import Study
+from translator.inspection.readings import links_by_reading
+from translator.inspection.tables import aligned, number
 
 log = logging.getLogger(__name__)
-
-Figures = Mapping[Head, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,10 @@ class Column:
     digits: int
     meaning: str
     signed: bool = False
+
+    def cell(self, value: float | None) -> str:
+        """How the figure is written."""
+        return number(value, self.digits, signed=self.signed)
 
 
 COLUMNS = (
@@ -72,49 +75,36 @@ class HeadReport:
     loss: float  # nats a target piece
     bleu: float  # greedy
     figures: dict[Head, dict[str, float]]
-    similarity: dict[str, Tensor]  # of each site (H, H), see `head_statistics.similarity`
+    similarity: dict[str, Tensor]  # of each site (H, H), see `statistics.similarity`
     faithful: Faithfulness
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values; a figure that does not exist is left out."""
-        heads = [
-            {"head": str(head), "kind": head.kind, "layer": head.layer, "number": head.number, **_real(of_head)}
-            for head, of_head in self.figures.items()
-        ]
-        numbers = by_site(self.figures)
+        numbers, similar, faithful = by_site(self.figures), self.similarity.items(), self.faithful
+        agreement = _real({"erasure_with_gradient": faithful.agreement})
         return {
             "sentences": self.sentences,
             "loss": self.loss,
             "bleu": self.bleu,
-            "heads": heads,
-            "similarity": {
-                site: {"heads": numbers.get(site, []), "matrix": matrix.tolist()}
-                for site, matrix in self.similarity.items()
-            },
-            "faithfulness": {
-                "pairs": self.faithful.pairs,
-                "target_words": self.faithful.words,
-                **_real({"erasure_with_gradient": self.faithful.agreement}),
-            },
+            "heads": [{"head": str(head), **head._asdict(), **_real(of)} for head, of in self.figures.items()],
+            "similarity": {s: {"heads": numbers.get(s, []), "matrix": m.tolist()} for s, m in similar},
+            "faithfulness": {"pairs": faithful.pairs, "target_words": faithful.words, **agreement},
             "meaning": {column.key: column.meaning for column in COLUMNS},
         }
 
     def lines(self) -> list[str]:
         """The report for a terminal."""
         shown = [column for column in COLUMNS if any(column.key in of_head for of_head in self.figures.values())]
-        rows = [["head", *(column.title for column in shown)]]
-        for head, of_head in self.figures.items():
-            cells = (number(of_head.get(c.key), c.digits, signed=c.signed) for c in shown)
-            rows.append([str(head), *cells])
+        rows = [[str(head), *(c.cell(of_head.get(c.key)) for c in shown)] for head, of_head in self.figures.items()]
         agreement = number(self.faithful.agreement, 2, signed=True)
         told = {"words": self.faithful.words, "pairs": self.faithful.pairs, "agreement": agreement}
         return [
             f"{len(self.figures)} heads on {self.sentences} sentences: loss {self.loss:.3f} nats a target piece, "
             f"greedy BLEU {self.bleu:.2f} with all of them",
             "",
-            *aligned(rows),
+            *aligned([["head", *(column.title for column in shown)], *rows]),
             "",
-            *aligned([[column.title, "  " + column.meaning] for column in shown], right=False),
+            *aligned([[column.title, "  " + column.meaning] for column in shown], right=lambda _: False),
             "BLEU of few sentences is coarse: read small changes as none.",
             "",
             *(line.format(**told) for line in WARNING),
@@ -132,9 +122,9 @@ def report(study: Study, explained: int, gold: GoldLinks | None = None) -> HeadR
     faithful = faithfulness(study, explained)
     loss, bleu = study.loss(), study.bleu()
     weight = {head: {"importance": value} for head, value in importance(study).items()}
-    measures: list[Figures] = [weight, removal(study, loss, bleu), looks, most_alike(study, similar), faithful.heads]
+    measures = [weight, removal(study, loss, bleu), looks, most_alike(study, similar), faithful.heads]
     if gold is not None:
-        measures.append(alignment_errors(study.translator, gold))
+        measures.append(alignment_errors(study, gold))
     figures = {
         head: {key: value for measure in measures for key, value in measure.get(head, {}).items()}
         for head in heads_of(study.model)
@@ -156,13 +146,19 @@ def removal(study: Study, loss: float, bleu: float) -> dict[Head, dict[str, floa
 def most_alike(study: Study, similar: Mapping[str, Tensor]) -> dict[Head, dict[str, float]]:
     """How similar the most similar other head of the same layer is: near 1, one of the two is redundant."""
     found = {}
-    for head in heads_of(study.model):
-        kept = attentions(study.model)[head.site].kept
-        place = kept.index(head.number)
-        others = [float(similar[head.site][place, other]) for other in range(len(kept)) if other != place]
+    for head, place in places(study.model).items():
+        others = [value for other, value in enumerate(similar[head.site][place].tolist()) if other != place]
         if others:
             found[head] = {"most_alike": max(others)}
     return found
+
+
+def alignment_errors(study: Study, gold: GoldLinks) -> dict[Head, dict[str, float]]:
+    """The alignment error rate of every head of cross-attention, read alone, at the output step."""
+    there = places(study.model).items()
+    readings = {head: Reading.at(head.layer, [place]) for head, place in there if head.kind == "cross"}
+    links = links_by_reading(study.translator, gold.sources, gold.targets, list(readings.values()))
+    return {head: {"aer": gold.error(links[reading])} for head, reading in readings.items()}
 
 
 def _real(figures: Mapping[str, float]) -> dict[str, float]:

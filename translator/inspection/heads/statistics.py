@@ -8,40 +8,38 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from translator.attention.capture import Record, capture
-from translator.attention.heads import attentions
 from translator.data.batching import Batch
 from translator.data.lines import WORD_MARK
 from translator.data.tokenizer import Tokenizer
-from translator.inspection.heads.names import Head, heads_of
+from translator.inference.teacher_forcing import attention_weights
+from translator.inspection.heads.names import Head, places
 from translator.inspection.heads.study import Study
 
 OFFSETS = {"previous": -1, "same": 0, "next": 1}
 
 
+@torch.no_grad()
 def statistics(study: Study) -> tuple[dict[Head, dict[str, float]], dict[str, Tensor]]:
     """Of every head the means of `weight_sums` over all its queries; of every site `similarity`, (H, H)."""
     sums: dict[str, dict[str, Tensor]] = defaultdict(dict)
     counts: dict[str, int] = defaultdict(int)
     marked = punctuation(study.translator.tokenizer)
     for batch in study.batches:
-        for site, weights in _recorded(study, batch).items():
-            real, marks = _queries_and_marks(site, batch, marked, study)
-            found = {**weight_sums(weights, real, marks), "similarity": similarity(weights, real)}
-            counts[site] += int(real.sum())
-            for name, value in found.items():
-                sums[site][name] = sums[site].get(name, 0.0) + value
+        for kind, layers in vars(attention_weights(study.model, batch)).items():
+            real, marks = _queries_and_marks(kind, batch, marked, study)
+            for layer, recorded in layers.items():
+                site, weights = f"{kind}.{layer}", recorded.to(torch.promote_types(recorded.dtype, torch.float32))
+                found = {**weight_sums(weights, real, marks), "similarity": similarity(weights, real)}
+                counts[site] += int(real.sum())
+                for name, value in found.items():
+                    sums[site][name] = sums[site].get(name, 0.0) + value
     means = {site: {name: value / counts[site] for name, value in of.items()} for site, of in sums.items()}
-    kept = {site: attention.kept for site, attention in attentions(study.model).items()}
+    similar = {site: of.pop("similarity") for site, of in means.items()}
     figures = {
-        head: {
-            name: float(value[kept[head.site].index(head.number)])
-            for name, value in means[head.site].items()
-            if name != "similarity"
-        }
-        for head in heads_of(study.model)
+        head: {name: float(values[place]) for name, values in means[head.site].items()}
+        for head, place in places(study.model).items()
     }
-    return figures, {site: of["similarity"] for site, of in means.items()}
+    return figures, similar
 
 
 def weight_sums(weights: Tensor, real: Tensor, marks: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -85,31 +83,13 @@ def punctuation(tokenizer: Tokenizer) -> Tensor:
     return torch.tensor([piece != "" and all(unicodedata.category(c)[0] == "P" for c in piece) for piece in pieces])
 
 
-@torch.no_grad()
-def _recorded(study: Study, batch: Batch) -> dict[str, Tensor]:
-    """Weights by site, in float32 or better."""
-    model = study.model
-    with capture(model) as record:
-        model.decode(batch.tgt_in, model.encode(batch.src_ids, batch.src_valid), batch.src_valid)
-    return {
-        f"{kind}.{layer}": weights.to(torch.promote_types(weights.dtype, torch.float32))
-        for kind, layers in _by_kind(record).items()
-        for layer, weights in layers.items()
-    }
-
-
-def _by_kind(record: Record) -> dict[str, dict[int, Tensor]]:
-    return {"encoder": record.encoder, "decoder": record.decoder, "cross": record.cross}
-
-
-def _queries_and_marks(site: str, batch: Batch, marked: Tensor, study: Study) -> tuple[Tensor, dict[str, Tensor]]:
-    """Which queries of a site are real (B, Q), and marks of its keys (B, K): punctuation, and the ends of a sentence.
+def _queries_and_marks(kind: str, batch: Batch, marked: Tensor, study: Study) -> tuple[Tensor, dict[str, Tensor]]:
+    """Of a kind of attention: which queries are real (B, Q), and marks of its keys (B, K), punctuation and ends.
 
     The end is the end of the source sentence; the decoder, which has not read the end of what it is writing, has the
     beginning of sentence in its place.
     """
     config = study.model.config
-    in_decoder = site.startswith("decoder")
-    keys, end = (batch.tgt_in, config.bos_id) if in_decoder else (batch.src_ids, config.eos_id)
-    real = batch.src_valid if site.startswith("encoder") else batch.tgt_valid
+    keys, end = (batch.tgt_in, config.bos_id) if kind == "decoder" else (batch.src_ids, config.eos_id)
+    real = batch.src_valid if kind == "encoder" else batch.tgt_valid
     return real, {"punctuation": marked.to(keys.device)[keys], "ends": keys == end}

@@ -22,26 +22,15 @@ from translator.inspection.pair import PairAttention, words_of
 #: The number that stands for a weight of 1: two bytes a weight are exact to 0.00001.
 WHOLE = 65535
 
-_TEMPLATE, _STYLE = "template.html", "page.css"
 #: Joined in this order into one script: a file opened from a disk may load no modules.
-_SCRIPTS = (
-    "state.js",
-    "weights.js",
-    "elements.js",
-    "links.js",
-    "grid.js",
-    "matrix.js",
-    "choices.js",
-    "keyboard.js",
-    "listening.js",
-)
+_SCRIPTS = ("state", "weights", "elements", "links", "grid", "matrix", "choices", "keyboard", "listening")
 _MARK_UP = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
 def build_page(pairs: Sequence[PairAttention], name: str, languages: tuple[str, str] = ("", "")) -> str:
     """The page as text; ``name`` says whose attention it is, ``languages`` are those of source and target."""
-    style, script = _asset(_STYLE), "\n".join(map(_asset, _SCRIPTS))
+    style, script = _asset("page.css"), "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
     values = {"name": name, "languages": list(languages), "pairs": [pair_values(pair) for pair in pairs]}
     parts = {
         "title": html.escape(f"Attention of {name}"),
@@ -51,21 +40,18 @@ def build_page(pairs: Sequence[PairAttention], name: str, languages: tuple[str, 
         "script": script,
     }
     # In one pass: what a user wrote is never searched for places.
-    return _PLACE.sub(lambda place: parts[place[1]], _asset(_TEMPLATE))
+    return _PLACE.sub(lambda place: parts[place[1]], _asset("template.html"))
 
 
 def pair_values(pair: PairAttention) -> dict[str, Any]:
     """What the page knows of a pair, as plain values; weights as in `pack`, one text a layer."""
     kinds = {"cross": pair.layers, "encoder": pair.encoder, "decoder": pair.decoder}
-    weights = {
-        kind: [{"heads": len(weights), "packed": pack(weights)} for weights in layers] for kind, layers in kinds.items()
-    }
+    weights = {kind: [{"heads": len(layer), "packed": pack(layer)} for layer in of] for kind, of in kinds.items()}
     first, *others = pair.reading.places
     reading: dict[str, Any] = {"layer": first.layer, "heads": list(first.heads)}
     if others:  # their mean joins the layers as one more, with a name of its own
         reading = {"layer": len(pair.layers), "heads": [0]}
-        mean = {"heads": 1, "packed": pack(pair.reading.mean(pair.layers)), "name": _layers(pair)}
-        weights["cross"].append(mean)
+        weights["cross"].append({"heads": 1, "packed": pack(pair.mean()), "name": _layers(pair)})
     return {
         "source": _side(pair.source, pair.source_pieces, pair.source_words),
         "target": _side(pair.target, pair.target_pieces, pair.target_words),
@@ -94,15 +80,10 @@ def safe_json(values: Any) -> str:
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")).translate(_MARK_UP)
 
 
-def _side(text: str, pieces: Sequence[str], words: Sequence[int]) -> dict[str, Any]:
+def _side(text: str, pieces: Sequence[str], word_of: Sequence[int]) -> dict[str, Any]:
     """One sentence: its pieces without the end of sentence, its words, and the word of each piece."""
-    return {
-        "text": text,
-        "pieces": list(pieces[:-1]),
-        "end": pieces[-1],
-        "words": words_of(text),
-        "word_of": list(words),
-    }
+    *own, end = pieces
+    return {"text": text, "pieces": own, "end": end, "words": words_of(text), "word_of": list(word_of)}
 
 
 def _asset(name: str) -> str:
@@ -111,8 +92,6 @@ def _asset(name: str) -> str:
 
 def _policy(style: str, script: str) -> str:
     """A content security policy that allows these two texts and nothing else."""
-    return f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:"
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script))
+    style_src, script_src = (f"'sha256-{digest}'" for digest in digests)
+    return f"default-src 'none'; style-src {style_src}; script-src {script_src}; img-src data:"
