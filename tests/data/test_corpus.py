@@ -157,7 +157,7 @@ def test_what_is_no_parquet_is_told(tmp_path: Path):
 
 
 def test_an_unknown_kind_names_the_known_ones():
-    with pytest.raises(UserError, match=r"data\.kind is 'wmt'; it must be one of pocket, multi30k, files, hub"):
+    with pytest.raises(UserError, match=r"data\.kind must be one of pocket, multi30k, files, hub, not 'wmt'"):
         load_corpus({"kind": "wmt", "source": "en", "target": "de"})
 
 

@@ -14,8 +14,7 @@ from translator.bundle import TOKENIZER, Bundle, load_bundle, read_config, save_
 from translator.data.corpus import Corpus, load_corpus
 from translator.data.datamodule import TranslationDataModule
 from translator.data.parallel import ParallelText
-from translator.data.tokenizer import Tokenizer
-from translator.data.tokenizer_training import train_tokenizer
+from translator.data.tokenizer import Tokenizer, train_tokenizer
 from translator.device import keep_compiled_products, keep_freed_memory
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
