@@ -100,7 +100,7 @@ def _prune(found: argparse.Namespace) -> list[str]:
     if found.finetune is None:
         save_new(smaller, found.output)
         return [*lines, f"written to  {found.output}"]
-    from translator.training.finetune import finetune
+    from translator.training.run import finetune
 
     figures = finetune(smaller, found.directory, found.output, found.finetune)
     return [*lines, f"written to  {found.output}", f"fine-tuned  {json.dumps(figures, ensure_ascii=False)}"]

@@ -72,7 +72,7 @@ def share(found: argparse.Namespace) -> list[str]:
     if found.finetune is None:
         save_new(smaller, found.output)
         return lines
-    from translator.training.finetune import finetune
+    from translator.training.run import finetune
 
     figures = finetune(smaller, found.directory, found.output, found.finetune, LR_SHARE)
     return [*lines, f"fine-tuned  {json.dumps(figures, ensure_ascii=False)}"]

@@ -16,7 +16,7 @@ from translator.data.batching import Batch
 from translator.device import choose_device, choose_training_precision, keep_compiled_products, keep_freed_memory
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
-from translator.training.config import OptimizerConfig, TrainerConfig
+from translator.training.config import OptimizerConfig
 from translator.training.step import average_and_clip, build_optimizer, losses
 
 LABEL_SMOOTHING = 0.1
@@ -51,8 +51,10 @@ class Updates:
         self.model = model.train()
         self.device = next(model.parameters()).device
         self._mixed = precision == "bf16-mixed"
-        self._optimizer = build_optimizer(model, OptimizerConfig(lr=LEARNING_RATE))
-        self._clip = TrainerConfig().gradient_clip
+        self._optimizer = build_optimizer(
+            model, OptimizerConfig(LEARNING_RATE, betas=(0.9, 0.98), eps=1e-9, weight_decay=0.01)
+        )
+        self._clip = 1.0
 
     def update(self, batch: Batch) -> float:
         """One update -> the label-smoothed loss a token before it, in nats."""

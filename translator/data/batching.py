@@ -105,8 +105,8 @@ class TokenBudgetSampler(Sampler[list[int]]):
         self._n_borders = self._fewest // 16  # drawn at random: few, so that batches stay nearly full
         self.oversize = int((widths > max_tokens).sum())
         if self.oversize:
-            told = "%d pairs are longer than max_tokens=%d; each gets a batch of its own"
-            logger.warning(told, self.oversize, max_tokens)
+            message = "%d pairs are longer than max_tokens=%d; each gets a batch of its own"
+            logger.warning(message, self.oversize, max_tokens)
 
     def __len__(self) -> int:
         """Batches an epoch for each process."""

@@ -38,8 +38,6 @@ class Corpus:
     train: ParallelText
     valid: ParallelText
     tests: dict[str, ParallelText]
-    source_lang: str
-    target_lang: str
     fingerprint: str
 
 
@@ -61,7 +59,7 @@ def load_corpus(config: Config) -> Corpus:
         for side in (text.sources, text.targets):
             digest.update(f"{name} {len(side)}\n".encode())
             digest.update("\n".join(side).encode())
-    return Corpus(used, valid, tests, config["source"], config["target"], digest.hexdigest())
+    return Corpus(used, valid, tests, digest.hexdigest())
 
 
 def load_split(config: Config, split: str) -> ParallelText:

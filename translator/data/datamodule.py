@@ -102,8 +102,8 @@ class TranslationDataModule(LightningDataModule):
         )
         blank, too_long = self.train_pairs.blank, self.train_pairs.too_long
         if blank or too_long:
-            told = "left out %d training pairs: %d with a blank side, %d with more than %s pieces on a side"
-            logger.warning(told, blank + too_long, blank, too_long, max_length)
+            message = "left out %d training pairs: %d with a blank side, %d with more than %s pieces on a side"
+            logger.warning(message, blank + too_long, blank, too_long, max_length)
         self.valid_pairs = ParallelDataset(corpus.valid.sources, corpus.valid.targets, tokenizer)
         self.sampler, self._valid_sampler = (
             TokenBudgetSampler(pairs.source_lengths, pairs.target_lengths, max_tokens, max_sentences, seed)
@@ -113,8 +113,8 @@ class TranslationDataModule(LightningDataModule):
     def setup(self, stage: str) -> None:
         """Report on the batches, once the number of processes is known."""
         if stage == "fit":
-            told = "%d training pairs in %d batches a process and epoch, %.1f %% padding"
-            logger.info(told, len(self.train_pairs), len(self.sampler), 100 * self.sampler.padding_share())
+            message = "%d training pairs in %d batches a process and epoch, %.1f %% padding"
+            logger.info(message, len(self.train_pairs), len(self.sampler), 100 * self.sampler.padding_share())
 
     def train_dataloader(self) -> TrainLoader:
         """Batches that go on exactly where a checkpoint was made."""

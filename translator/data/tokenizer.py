@@ -200,8 +200,8 @@ def train_tokenizer(
         raise UserError(f"the tokenizer could not be trained: {error}") from error
     tokenizer = Tokenizer(model.getvalue(), normalization)
     if tokenizer.vocab_size < vocab_size:
-        told = "tokenizer.vocab_size=%d is more than this text gives; the vocabulary has %d pieces, the maximum"
-        logger.warning(told, vocab_size, tokenizer.vocab_size)
+        message = "tokenizer.vocab_size=%d is more than this text gives; the vocabulary has %d pieces, the maximum"
+        logger.warning(message, vocab_size, tokenizer.vocab_size)
     if path is not None:
         tokenizer.save(path)
     return tokenizer
