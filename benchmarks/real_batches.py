@@ -11,8 +11,7 @@ from translator.bundle import TOKENIZER, read_config
 from translator.data.batching import TokenBudgetSampler, collate
 from translator.data.corpus import load_split
 from translator.data.dataset import ParallelDataset
-from translator.data.tokenizer import Tokenizer
-from translator.data.tokenizer_training import train_tokenizer
+from translator.data.tokenizer import Tokenizer, train_tokenizer
 from translator.errors import UserError
 
 

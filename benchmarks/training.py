@@ -22,7 +22,7 @@ from translator.device import (
 )
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
-from translator.training.config import OptimizerConfig, TrainerConfig
+from translator.training.config import OptimizerConfig
 from translator.training.step import average_and_clip, build_optimizer, losses
 
 LABEL_SMOOTHING = 0.1
@@ -54,8 +54,10 @@ class Updates:
         self.model = model.train()
         self.device = next(model.parameters()).device
         self._mixed = precision == "bf16-mixed"
-        self._optimizer = build_optimizer(model, OptimizerConfig(lr=LEARNING_RATE))
-        self._clip = TrainerConfig().gradient_clip
+        self._optimizer = build_optimizer(
+            model, OptimizerConfig(LEARNING_RATE, betas=(0.9, 0.98), eps=1e-9, weight_decay=0.01)
+        )
+        self._clip = 1.0
 
     def update(self, batch: Batch) -> float:
         """One update -> the label-smoothed loss a token before it, in nats."""

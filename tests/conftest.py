@@ -13,8 +13,7 @@ import torch.nn.functional as F
 from tests import toy
 from translator.bundle import save_bundle
 from translator.data.padding import pad
-from translator.data.tokenizer import Tokenizer
-from translator.data.tokenizer_training import train_tokenizer
+from translator.data.tokenizer import Tokenizer, train_tokenizer
 from translator.inference.translator import Translator
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer

@@ -22,8 +22,7 @@ from translator.bundle import (
     save_weights,
     store_in_config,
 )
-from translator.data.tokenizer import Tokenizer
-from translator.data.tokenizer_training import train_tokenizer
+from translator.data.tokenizer import Tokenizer, train_tokenizer
 from translator.errors import UserError
 from translator.files import write_json
 from translator.model.config import ModelConfig, Site

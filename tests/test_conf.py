@@ -10,8 +10,7 @@ import yaml
 from tests.training.runs import CONF, composed
 from translator.inference.options import TranslateOptions
 from translator.model.config import ModelConfig
-from translator.training.config import TrainingConfig
-from translator.training.settings import attention_site, check_numbers, run_name
+from translator.training.config import TrainingConfig, attention_site, check_numbers, run_name
 
 FILES = sorted(path.relative_to(CONF) for path in CONF.rglob("*.yaml"))
 NOT_FOR_TRAINING = Path("data/bundle.yaml")

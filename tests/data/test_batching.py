@@ -1,13 +1,14 @@
 import gzip
 import logging
 import random
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import mean
 
 import pytest
 import torch
 
-from translator.data.batching import Batch, TokenBudgetSampler, collate, padding_share, sorted_batches
+from translator.data.batching import Batch, TokenBudgetSampler, collate
 from translator.errors import UserError
 
 MULTI30K = Path(__file__).parents[3] / "shared" / "data" / "multi30k"
@@ -22,17 +23,27 @@ def long_tailed(n, seed=0):
 
 
 def deal(sampler, epoch=0):
-    sampler.set_epoch(epoch)
+    sampler.epoch = epoch
     return list(sampler)
 
 
+@contextmanager
+def process(rank, world_size):
+    """This process as one of several."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("torch.distributed.is_initialized", lambda: True)
+        patch.setattr("torch.distributed.get_world_size", lambda: world_size)
+        patch.setattr("torch.distributed.get_rank", lambda: rank)
+        yield
+
+
 def per_rank(sources, targets, max_tokens, world_size, epoch=0, **options):
-    ranks = [
-        TokenBudgetSampler(sources, targets, max_tokens, rank=rank, world_size=world_size, **options)
-        for rank in range(world_size)
-    ]
-    dealt = [deal(sampler, epoch) for sampler in ranks]
-    assert [len(sampler) for sampler in ranks] == [len(batches) for batches in dealt]
+    dealt = []
+    for rank in range(world_size):
+        with process(rank, world_size):
+            sampler = TokenBudgetSampler(sources, targets, max_tokens, **options)
+            dealt.append(deal(sampler, epoch))
+            assert len(sampler) == len(dealt[-1])
     return dealt
 
 
@@ -98,22 +109,20 @@ def test_no_batch_is_empty_wherever_the_borders_fall():
     assert all(all(deal(sampler, epoch)) for epoch in range(300))
 
 
-def test_rank_and_world_are_those_of_torch_distributed_when_it_runs(monkeypatch):
+def test_rank_and_world_are_those_of_torch_distributed_when_it_runs():
     sampler = TokenBudgetSampler(*long_tailed(101), 97)
     alone = deal(sampler)
-    monkeypatch.setattr("torch.distributed.is_initialized", lambda: True)
-    monkeypatch.setattr("torch.distributed.get_world_size", lambda: 2)
     dealt = []
     for rank in range(2):
-        monkeypatch.setattr("torch.distributed.get_rank", lambda rank=rank: rank)
-        dealt.append(deal(sampler))
+        with process(rank, 2):
+            dealt.append(deal(sampler))
+            assert len(dealt[-1]) == len(sampler)
     assert indices(dealt[0] + dealt[1]) == indices(alone) == list(range(101))
-    assert len(dealt[0]) == len(dealt[1]) == len(sampler)
 
 
 def test_fewer_pairs_than_processes_is_refused():
-    sampler = TokenBudgetSampler([5, 5], [5, 5], 97, rank=0, world_size=3)
-    with pytest.raises(UserError, match="2 training pairs cannot be shared by 3 processes"):
+    sampler = TokenBudgetSampler([5, 5], [5, 5], 97)
+    with process(0, 3), pytest.raises(UserError, match="2 training pairs cannot be shared by 3 processes"):
         len(sampler)
 
 
@@ -198,7 +207,7 @@ def test_a_pair_over_the_budget_gets_its_own_batch_and_is_reported(place, caplog
 def test_a_corpus_of_one_pair_is_one_batch():
     for max_tokens in (1, 7, 97):
         sampler = TokenBudgetSampler([7], [5], max_tokens)
-        assert deal(sampler) == sorted_batches(sampler) == [[0]]
+        assert deal(sampler) == sampler.sorted_batches() == [[0]]
 
 
 def test_pairs_that_are_all_over_the_budget_are_still_shared_evenly():
@@ -223,13 +232,13 @@ def test_no_pairs_at_all_are_refused():
 def test_padding_share_counts_both_sides():
     sampler = TokenBudgetSampler([2, 4], [6, 6], 97)
     assert len(sampler) == 1
-    assert padding_share(sampler) == pytest.approx(2 / 20)
+    assert sampler.padding_share() == pytest.approx(2 / 20)
 
 
 @pytest.mark.parametrize("max_tokens", [1024, 4096])
 def test_padding_is_small_on_long_tailed_lengths(max_tokens):
     sampler = TokenBudgetSampler(*long_tailed(20_011), max_tokens)
-    assert padding_share(sampler) < 0.08
+    assert sampler.padding_share() < 0.08
 
 
 @pytest.mark.skipif(not MULTI30K.exists(), reason="Multi30k is not beside the repository")
@@ -238,21 +247,22 @@ def test_padding_is_small_on_multi30k():
         with gzip.open(MULTI30K / f"train.{language}.gz", "rt", encoding="utf-8", newline="\n") as lines:
             return [len(line.split()) + 1 for line in lines]
 
-    assert padding_share(TokenBudgetSampler(lengths("en"), lengths("de"), 4096)) < 0.06
+    assert TokenBudgetSampler(lengths("en"), lengths("de"), 4096).padding_share() < 0.06
 
 
 def test_validation_batches_are_the_same_each_time_and_as_few_as_can_be():
     sampler = TokenBudgetSampler([7] * 12, [5] * 12, 21)
-    batches = sorted_batches(sampler)
-    sampler.set_epoch(1)
-    assert sorted_batches(sampler) == batches
+    batches = sampler.sorted_batches()
+    sampler.epoch = 1
+    assert sampler.sorted_batches() == batches
     assert indices(batches) == list(range(12))
     assert len(batches) == 4
 
 
 def test_validation_batches_are_shared_evenly_where_pairs_suffice():
     def shared(n, world_size):
-        return len(sorted_batches(TokenBudgetSampler([7] * n, [5] * n, 70, rank=0, world_size=world_size)))
+        with process(0, world_size):
+            return len(TokenBudgetSampler([7] * n, [5] * n, 70).sorted_batches())
 
     assert [shared(7, 1), shared(7, 2), shared(7, 3), shared(23, 2)] == [1, 2, 3, 4]
     assert shared(2, 3) == 1

@@ -2,8 +2,7 @@ import random
 
 import pytest
 
-from translator.data.normalization import FORMS, check_rule, normalize, visible
-from translator.errors import UserError
+from translator.data.normalization import FORMS, normalize, visible
 
 
 @pytest.mark.parametrize(
@@ -37,11 +36,6 @@ def test_words_can_be_normalised_one_by_one(rule: str):
         line = "".join(rng.choice(letters) for _ in range(12))
         words = [normalize(word, rule) for word in line.replace("\t", " ").split(" ")]
         assert normalize(line, rule) == " ".join(filter(None, words))
-
-
-def test_an_unknown_rule_names_the_known_ones():
-    with pytest.raises(UserError, match="'NFC'; it must be one of nfc, nfkc, none"):
-        check_rule("NFC")
 
 
 def test_kinds_of_space_and_equal_accents_look_the_same():

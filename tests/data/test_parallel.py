@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from translator.data.parallel import ParallelText, read_multi30k, read_parallel
+from translator.data.corpus import read_multi30k
+from translator.data.parallel import ParallelText, read_parallel
 from translator.errors import UserError
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import sentencepiece
 
-from translator.data.tokenizer import Tokenizer
-from translator.data.tokenizer_training import train_tokenizer
+from translator.data.tokenizer import Tokenizer, train_tokenizer
 from translator.errors import UserError
 
 NOUNS = ["dog", "cat", "house", "tree", "street", "café", "child", "bird", "garden", "über", "Straße"]
@@ -196,9 +195,10 @@ def test_a_missing_file_is_named(tmp_path: Path):
         Tokenizer.load(tmp_path / "absent.model")
 
 
-def test_an_unknown_normalisation_is_refused():
-    with pytest.raises(UserError, match="'NFD'; it must be one of nfc"):
-        Tokenizer(library_model(), "NFD")
+@pytest.mark.parametrize("rule", ["NFC", "NFD"])
+def test_an_unknown_normalisation_is_refused(rule: str):
+    with pytest.raises(UserError, match=f"normalization must be one of nfc, nfkc, none, not '{rule}'"):
+        Tokenizer(library_model(), rule)
 
 
 def test_altered_lines_are_counted():

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from translator.data.tokenizer import Tokenizer
-from translator.data.tokenizer_training import train_tokenizer
+from translator.data.tokenizer import Tokenizer, train_tokenizer
 from translator.errors import UserError
 
 KINDS = ["bpe", "unigram"]
@@ -66,9 +65,9 @@ def test_no_text_is_said_plainly(tmp_path: Path, lines: list[str]):
 
 
 def test_unknown_settings_are_named(tmp_path: Path):
-    with pytest.raises(UserError, match=r"tokenizer\.kind is 'wordpiece'; it must be one of bpe, unigram"):
+    with pytest.raises(UserError, match=r"tokenizer\.kind must be one of bpe, unigram, not 'wordpiece'"):
         train_tokenizer(sentences(9), tmp_path / "t.model", kind="wordpiece")
-    with pytest.raises(UserError, match="normalization is 'nmt'; it must be one of nfc"):
+    with pytest.raises(UserError, match="normalization must be one of nfc, nfkc, none, not 'nmt'"):
         train_tokenizer(sentences(9), tmp_path / "t.model", normalization="nmt")
     with pytest.raises(UserError, match=r"character_coverage is 0\.5; it must be from 0.98 to 1"):
         train_tokenizer(sentences(9), tmp_path / "t.model", character_coverage=0.5)

@@ -10,8 +10,7 @@ import torch
 from tests import toy
 from tests.conftest import toy_model
 from translator.alignment.reading import Reading
-from translator.data.tokenizer import Tokenizer
-from translator.data.tokenizer_training import train_tokenizer
+from translator.data.tokenizer import Tokenizer, train_tokenizer
 from translator.decoding.hypothesis import Hypothesis
 from translator.errors import UserError
 from translator.inference.decoding import align_part, target_words

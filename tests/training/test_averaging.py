@@ -8,7 +8,7 @@ from lightning.pytorch import LightningModule, Trainer
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from translator.training.averaging import MovingAverage
+from translator.training.trainer import MovingAverage
 
 
 class Numbers(LightningModule):

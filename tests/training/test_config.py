@@ -4,12 +4,15 @@ from typing import Any
 
 import pytest
 
+from tests.training.runs import composed
 from translator.errors import UserError
 from translator.training.config import TrainingConfig
 
 
 def values(**groups: dict[str, Any]) -> dict[str, Any]:
-    return {"optimizer": {}, "schedule": {}, "batch": {}, "trainer": {}, "label_smoothing": 0.1, "seed": 1} | groups
+    """What conf/ gives, with some keys changed."""
+    settings = composed()
+    return settings | {group: settings[group] | changed for group, changed in groups.items()}
 
 
 @pytest.mark.parametrize(
@@ -35,6 +38,7 @@ def values(**groups: dict[str, Any]) -> dict[str, Any]:
         ("trainer", "threads", 0, r"trainer\.threads must be at least 1"),
         ("trainer", "gradient_clip", -1.0, r"trainer\.gradient_clip must be at least 0"),
         ("trainer", "ema_decay", 1.0, r"trainer\.ema_decay must be at least 0 \(off\) and below 1, not 1\.0"),
+        ("trainer", "max_epochs", 2.5, r"trainer\.max_epochs must be a whole number, not 2\.5"),
         ("trainer", "max_epoch", 3, r"trainer: unknown key 'max_epoch'; did you mean 'max_epochs'\?"),
     ],
 )
@@ -54,6 +58,15 @@ def test_a_cosine_needs_an_end_that_is_counted() -> None:
     TrainingConfig.from_dict(values(trainer=minutes, schedule={"kind": "inverse_sqrt"}))
     with pytest.raises(UserError, match=r"schedule=cosine needs to know the end"):
         TrainingConfig.from_dict(values(trainer=minutes, schedule={"kind": "cosine"}))
+
+
+@pytest.mark.parametrize("group", ["optimizer", "schedule", "batch", "trainer"])
+def test_no_key_is_made_up(group: str) -> None:
+    for key in composed()[group]:
+        settings = composed()
+        del settings[group][key]
+        with pytest.raises(UserError, match=rf"{group}.*{key}"):
+            TrainingConfig.from_dict(settings)
 
 
 def test_training_without_an_end_is_refused() -> None:

@@ -8,13 +8,14 @@ import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 from torch.utils.data import DataLoader
 
+from tests.training.runs import composed
 from translator.data.batching import Batch, Pair, collate
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 from translator.training import module as module_module
-from translator.training.config import OptimizerConfig, ScheduleConfig, TrainerConfig, TrainingConfig
+from translator.training.config import TrainingConfig
 from translator.training.module import TranslationModule, build_optimizer
-from translator.training.schedule import schedule
+from translator.training.step import schedule
 
 V = 31
 
@@ -33,13 +34,15 @@ def batches(of: Sequence[Pair], size: int) -> list[Batch]:
     return [collate(of[start : start + size], 0, 2, 3) for start in range(0, len(of), size)]
 
 
-def make_module(dropout: float = 0.0, lr: float = 0.5, **trainer: object) -> TranslationModule:
+def configured(*overrides: str) -> TrainingConfig:
+    return TrainingConfig.from_dict(composed(*overrides))
+
+
+def make_module(dropout: float = 0.0, lr: float = 0.5, gradient_clip: float = 0.0) -> TranslationModule:
     """The same small model each time, in float64, with a rate that stays."""
     torch.manual_seed(3)
-    config = TrainingConfig(
-        optimizer=OptimizerConfig(lr=lr),
-        schedule=ScheduleConfig("constant", 0),
-        trainer=TrainerConfig(**{"gradient_clip": 0.0, **trainer}),  # type: ignore[arg-type]
+    config = configured(
+        "schedule=constant", "schedule.warmup=0", f"optimizer.lr={lr}", f"trainer.gradient_clip={gradient_clip}"
     )
     sizes = ModelConfig(
         vocab_size=V, d_model=6, n_heads=2, n_encoder_layers=1, n_decoder_layers=1, d_ff=11, dropout=dropout
@@ -149,17 +152,18 @@ def test_every_parameter_gets_a_gradient() -> None:
 @pytest.mark.parametrize("accumulate", [1, 3])
 def test_rates_follow_the_number_of_updates(accumulate: int) -> None:
     module = make_module()
-    plan = ScheduleConfig("inverse_sqrt", 5)
-    module.config = TrainingConfig(schedule=plan, trainer=module.config.trainer, optimizer=OptimizerConfig(lr=0.007))
+    module.config = configured(
+        "schedule=inverse_sqrt", "schedule.warmup=5", "optimizer.lr=0.007", "trainer.gradient_clip=0"
+    )
     watch = fit(module, batches(pairs(24), 3)[:7], accumulate, epochs=accumulate * 2)
     assert len(watch.rates) == (14 if accumulate == 1 else 18)  # 7 an epoch, or 3 of which the last is smaller
-    expected = [0.007 * schedule(plan, 0)(done) for done in range(len(watch.rates))]
+    expected = [0.007 * schedule(module.config.schedule, 0)(done) for done in range(len(watch.rates))]
     assert watch.rates == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_cosine_ends_with_the_last_update_also_under_accumulation() -> None:
     module = make_module()
-    module.config = TrainingConfig(schedule=ScheduleConfig("cosine", 2), trainer=module.config.trainer)
+    module.config = configured("schedule=cosine", "schedule.warmup=2", "trainer.gradient_clip=0")
     rates = fit(module, batches(pairs(24), 3)[:7], accumulate=3, epochs=2).rates
     assert len(rates) == 6
     assert rates[-1] == pytest.approx(0.0, abs=1e-12)
@@ -182,7 +186,7 @@ def test_padding_changes_neither_loss_nor_gradient() -> None:
 
 def test_decay_is_on_matrices_alone() -> None:
     model = make_module().model
-    groups = build_optimizer(model, OptimizerConfig(weight_decay=0.3)).param_groups
+    groups = build_optimizer(model, configured("optimizer.weight_decay=0.3").optimizer).param_groups
     decayed = {id(p) for group in groups if group["weight_decay"] == 0.3 for p in group["params"]}
     assert decayed == {id(p) for p in model.parameters() if p.dim() == 2}
     assert sum(len(group["params"]) for group in groups) == len(list(model.parameters()))
@@ -213,7 +217,7 @@ def test_an_output_bias_takes_part_in_the_loss() -> None:
     with torch.no_grad():
         model.output_bias.normal_()
     (batch,) = batches(pairs(5), 5)
-    found = TranslationModule(model, TrainingConfig()).validation_step(batch, 0)["nll"]
+    found = TranslationModule(model, configured()).validation_step(batch, 0)["nll"]
     logits = model(batch.src_ids, batch.src_valid, batch.tgt_in)[batch.tgt_valid]
     expected = torch.nn.functional.cross_entropy(logits, batch.tgt_out[batch.tgt_valid], reduction="sum")
     torch.testing.assert_close(found, expected)

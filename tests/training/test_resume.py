@@ -11,13 +11,14 @@ import torch
 from lightning.pytorch import Trainer
 
 from tests.training.runs import curves, fingerprints, resumed, settings_for, state
+from translator import files
 from translator.errors import UserError
-from translator.training import final_scores, saving
+from translator.training import run as run_module
 from translator.training import trainer as trainer_module
 from translator.training.config import ScheduleConfig
 from translator.training.module import TranslationModule
 from translator.training.run import train
-from translator.training.schedule import schedule
+from translator.training.step import schedule
 from translator.training.validation import Validation
 
 PLAIN = ("model.dropout=0.2", "trainer.ema_decay=0.9")
@@ -130,8 +131,8 @@ def test_sampling_of_subwords_is_noticed(whole_runs: Any) -> None:
         (Validation, "_translate", 1),
         (Validation, "_translate", 2),
         (Validation, "_report", 2),
-        (saving, "replace", 1),
-        (saving, "replace", 3),
+        (files.os, "replace", 5),  # settings, tokenizer, configuration, best weights, state
+        (files.os, "replace", 9),
         (trainer_module.LastState, "on_validation_end", 3),
     ],
 )
@@ -172,7 +173,7 @@ def test_stopped_in_the_final_scoring(
     settings = settings_for(tmp_path, *VARIANTS[variant])
     settings["data"] = settings_for(whole.parent)["data"]
     with monkeypatch.context() as patch:
-        stop_at(1, final_scores, "measure", patch)
+        stop_at(1, run_module, "measure", patch)
         with pytest.raises(Killed):
             train(settings)
     resumed(settings)

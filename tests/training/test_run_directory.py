@@ -123,6 +123,15 @@ def test_settings_of_before_a_key_was_known_still_hold(claimed: RunDirectory) ->
         claimed.claim(changed("model.norm", "post"), "auto")
 
 
+def test_the_seed_that_older_runs_remember_of_the_pocket_corpus_is_not_compared(tmp_path: Path) -> None:
+    data = {"kind": "pocket", "source": "en", "target": "de", "train_size": 19}
+    directory = RunDirectory(tmp_path / "run")
+    directory.claim({**SETTINGS, "data": {**data, "seed": 7}}, None)
+    directory.claim({**SETTINGS, "data": data}, "auto")
+    with pytest.raises(UserError, match=r"cannot resume .*: fingerprint was abc and is now abd"):
+        directory.claim({**SETTINGS, "data": data, "fingerprint": "abd"}, "auto")
+
+
 class Evil:
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from translator.training.config import ScheduleConfig
-from translator.training.schedule import schedule
+from translator.training.step import schedule
 
 WARMUP, TOTAL = 13, 101
 KINDS = ("inverse_sqrt", "cosine", "constant")

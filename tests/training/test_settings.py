@@ -8,7 +8,7 @@ import pytest
 
 from translator.errors import UserError
 from translator.model.config import ModelConfig
-from translator.training.settings import absolute_paths, attention_site, check_numbers, model_settings, run_name
+from translator.training.config import absolute_paths, attention_site, check_numbers, model_settings, run_name
 
 NUMBERS = ("n_kv_heads", "window", "stride", "top_k")
 NO_CHOICE = {"kind": "mha", **dict.fromkeys(NUMBERS), "encoder": None, "decoder": None, "cross": None}

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 from translator.alignment.error_rate import Links, alignment_error_rate
 from translator.alignment.links import Link
 from translator.alignment.statistical import align_both_ways
+from translator.data.corpus import POCKET_SIZES, first_of_pocket
 from translator.data.lines import read_text
 from translator.data.parallel import ParallelText, read_parallel
-from translator.data.pocket_tables import POCKET_SIZES, first_of_pocket
 from translator.data.tokenizer import USER_WORD
 from translator.errors import UserError
 

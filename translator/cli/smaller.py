@@ -30,7 +30,7 @@ def write_smaller(found: argparse.Namespace, before: "Bundle", after: "Bundle", 
     if found.finetune is None:
         save_new(after, found.output)
         return lines
-    from translator.training.finetune import finetune
+    from translator.training.run import finetune
 
     figures = finetune(after, found.directory, found.output, found.finetune, **how)
     return [*lines, f"fine-tuned  {json.dumps(figures, ensure_ascii=False)}"]

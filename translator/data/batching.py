@@ -4,7 +4,7 @@ import logging
 import math
 import random
 from bisect import insort
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -12,6 +12,7 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.utils.data import Sampler
 
+from translator.data.padding import pad
 from translator.errors import UserError
 
 logger = logging.getLogger("translator")
@@ -34,16 +35,13 @@ class Batch(NamedTuple):
     n_tokens: int  # real target positions, eos counted
     n_source_tokens: int  # real source positions, eos counted
 
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> "Batch":
-        """The same batch on another device."""
-        return self._map(lambda tensor: tensor.to(device, non_blocking=non_blocking))
-
-    def pin_memory(self) -> "Batch":
-        """The same batch in page-locked memory, from where copies to a GPU overlap with its work."""
-        return self._map(lambda tensor: tensor.pin_memory())
-
-    def _map(self, change: Callable[[Tensor], Tensor]) -> "Batch":
-        fields: list[Any] = [change(field) if isinstance(field, Tensor) else field for field in self]
+    def to(self, device: torch.device | str) -> "Batch":
+        """The same batch on another device; copies to a GPU come from page-locked memory and overlap with its work."""
+        fields: list[Any] = list(self)
+        for index, field in enumerate(fields):
+            if isinstance(field, Tensor):
+                pinned = torch.device(device).type == "cuda" and field.is_cpu
+                fields[index] = (field.pin_memory() if pinned else field).to(device, non_blocking=pinned)
         return Batch(*fields)
 
 
@@ -52,25 +50,15 @@ def collate(pairs: Sequence[Pair], pad_id: int, bos_id: int, eos_id: int) -> Bat
 
     Validity comes from lengths, never from ids: a piece that happens to share the padding's id stays visible.
     """
-    src_ids, src_valid = _pad([[*source, eos_id] for source, _ in pairs], pad_id)
-    tgt_out, tgt_valid = _pad([[*target, eos_id] for _, target in pairs], pad_id)
-    tgt_in, _ = _pad([[bos_id, *target] for _, target in pairs], pad_id)
-    return Batch(
-        src_ids, src_valid, tgt_in, tgt_out, tgt_valid,
-        n_tokens=int(tgt_valid.sum()), n_source_tokens=int(src_valid.sum()),
-    )  # fmt: skip
-
-
-def _pad(rows: Sequence[list[int]], pad_id: int) -> tuple[Tensor, Tensor]:
-    """Ids (B, L) and where they are real (B, L)."""
-    lengths = torch.tensor([len(row) for row in rows])
-    width = int(lengths.max())
-    ids = torch.tensor([row + [pad_id] * (width - len(row)) for row in rows], dtype=torch.int64)
-    return ids, torch.arange(width) < lengths[:, None]
+    src_ids, src_valid = pad([[*source, eos_id] for source, _ in pairs], pad_id)
+    tgt_out, tgt_valid = pad([[*target, eos_id] for _, target in pairs], pad_id)
+    tgt_in, _ = pad([[bos_id, *target] for _, target in pairs], pad_id)
+    n_tokens, n_source_tokens = int(tgt_valid.sum()), int(src_valid.sum())
+    return Batch(src_ids, src_valid, tgt_in, tgt_out, tgt_valid, n_tokens, n_source_tokens)
 
 
 class TokenBudgetSampler(Sampler[list[int]]):
-    """Deals the indices of all pairs into batches, anew for each epoch, from (seed, epoch) alone.
+    """Deals the indices of all pairs into batches, anew for each `epoch`, from (seed, epoch) alone.
 
     `source_lengths` and `target_lengths` are the positions a pair fills in a batch, so pieces + 1 for eos.
     The budget counts padded positions of the longer side: pairs * max(S, T) <= `max_tokens`; `max_sentences`
@@ -85,10 +73,10 @@ class TokenBudgetSampler(Sampler[list[int]]):
     places keep epochs from repeating each other's batches; each adds one batch at most, since a part of a batch
     that fits also fits. Where they add fewer, the largest batches are halved.
 
-    Of `world_size` processes, each takes every `world_size`-th batch. The number of batches is brought to a
-    multiple of it by halving the largest ones, so every pair is used exactly once and no process waits in vain.
-    Only where there are nearly as many batches as pairs, so that none can be halved, are the shortest pairs
-    joined instead, over the budget. `rank` and `world_size` are asked of torch.distributed when not given.
+    Of several processes (as torch.distributed has them), each takes every n-th batch. The number of batches is
+    brought to a multiple of n by halving the largest ones, so every pair is used exactly once and no process waits in
+    vain. Only where there are nearly as many batches as pairs, so that none can be halved, are the shortest pairs
+    joined instead, over the budget.
 
     Raises:
         UserError: no pairs, a budget below 1, or (when first asked for batches) fewer pairs than processes.
@@ -99,41 +87,33 @@ class TokenBudgetSampler(Sampler[list[int]]):
         source_lengths: Sequence[int],
         target_lengths: Sequence[int],
         max_tokens: int,
-        *,
         max_sentences: int | None = None,
         seed: int = 0,
-        rank: int | None = None,
-        world_size: int | None = None,
     ) -> None:
         if max_tokens < 1 or (max_sentences is not None and max_sentences < 1):
             raise UserError(f"a batch of {max_tokens} tokens, {max_sentences} sentences holds nothing: set 1 or more")
         if len(source_lengths) == 0:
             raise UserError("there is no pair to batch: check the corpus and the length limit")
-        self.source_lengths = torch.as_tensor(source_lengths)
-        self.target_lengths = torch.as_tensor(target_lengths)
-        self.max_tokens, self.max_sentences = max_tokens, max_sentences
-        self.seed, self.epoch = seed, 0
-        self._rank, self._world_size = rank, world_size
-        self._keys = _sort_keys(self.source_lengths, self.target_lengths)
-        widths = torch.maximum(self.source_lengths, self.target_lengths)
+        self.max_tokens, self.max_sentences, self.seed, self.epoch = max_tokens, max_sentences, seed, 0
+        self.lengths = sources, targets = torch.as_tensor(source_lengths), torch.as_tensor(target_lengths)
+        # One integer a pair, in the order of: band of target lengths; source length, up or down; target length.
+        band, end = targets // 2, int(sources.max()) + 1
+        self._keys = (band * end + torch.where(band % 2 == 0, sources, end - 1 - sources)) * 2 + targets % 2
+        widths = torch.maximum(sources, targets)
         self._sorted_widths: list[int] = widths[self._keys.argsort(stable=True)].tolist()
-        self._fewest = len(_cut(self._sorted_widths, max_tokens, max_sentences))
+        self._fewest = len(self._cut(range(len(widths))))
+        self._n_borders = self._fewest // 16  # drawn at random: few, so that batches stay nearly full
         self.oversize = int((widths > max_tokens).sum())
         if self.oversize:
-            logger.warning(
-                "%d pairs are longer than max_tokens=%d; each gets a batch of its own", self.oversize, max_tokens
-            )
-
-    def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch that the next iteration deals."""
-        self.epoch = epoch
+            message = "%d pairs are longer than max_tokens=%d; each gets a batch of its own"
+            logger.warning(message, self.oversize, max_tokens)
 
     def __len__(self) -> int:
         """Batches an epoch for each process."""
-        return self._n_batches() // self.world()[1]
+        return self._n_batches() // world()[1]
 
     def __iter__(self) -> Iterator[list[int]]:
-        rank, world_size = self.world()
+        rank, world_size = world()
         return iter(self.epoch_batches()[rank::world_size])
 
     def epoch_batches(self) -> list[list[int]]:
@@ -142,79 +122,53 @@ class TokenBudgetSampler(Sampler[list[int]]):
         shuffled = torch.randperm(len(self._keys), generator=torch.Generator().manual_seed(rng.getrandbits(63)))
         order = shuffled[self._keys[shuffled].argsort(stable=True)].tolist()
         n_batches = self._n_batches()
-        n_random = max(0, min(_random_borders(self._fewest), n_batches - self._fewest))
-        borders = {rng.randrange(len(order)) for _ in range(n_random)}
-        slices = _cut(self._sorted_widths, self.max_tokens, self.max_sentences, borders)
-        batches = _resize([order[start:stop] for start, stop in slices], n_batches)
+        borders = {rng.randrange(len(order)) for _ in range(min(self._n_borders, n_batches - self._fewest))}
+        batches = _resize(self._cut(order, borders), n_batches)
         rng.shuffle(batches)
         return batches
 
+    def sorted_batches(self) -> list[list[int]]:
+        """The fewest batches within the budget, the same each time, for validation.
+
+        As many for each process where there are enough pairs; no pair is used twice in any case.
+        """
+        batches = self._cut(self._keys.argsort(stable=True).tolist())
+        world_size = world()[1]
+        even = math.ceil(len(batches) / world_size) * world_size
+        return _resize(batches, even if even <= len(self._keys) else len(batches))
+
+    def padding_share(self) -> float:
+        """Share of padding among all positions of both sides in the current epoch, 0 to 1."""
+        rows = [lengths[batch] for batch in self.epoch_batches() for lengths in self.lengths]
+        return 1 - sum(int(row.sum()) for row in rows) / sum(len(row) * int(row.max()) for row in rows)
+
     def _n_batches(self) -> int:
-        world_size, n_pairs = self.world()[1], len(self._keys)
+        world_size, n_pairs = world()[1], len(self._keys)
         if n_pairs < world_size:
             raise UserError(f"{n_pairs} training pairs cannot be shared by {world_size} processes: use fewer processes")
-        wanted = math.ceil((self._fewest + _random_borders(self._fewest)) / world_size) * world_size
+        wanted = math.ceil((self._fewest + self._n_borders) / world_size) * world_size
         return min(wanted, n_pairs // world_size * world_size)
 
-    def world(self) -> tuple[int, int]:
-        """(rank, number of processes) that share the batches."""
-        if self._world_size is not None:
-            return self._rank or 0, self._world_size
-        if dist.is_available() and dist.is_initialized():
-            return dist.get_rank(), dist.get_world_size()
-        return 0, 1
+    def _cut(self, order: Sequence[int], borders: Collection[int] = ()) -> list[list[int]]:
+        """Cut pairs, which come sorted, into the fewest batches within the budget that respect `borders`."""
+        batches: list[list[int]] = []
+        widest = 0
+        for row, (index, width) in enumerate(zip(order, self._sorted_widths, strict=True)):
+            widest = max(widest, width)
+            size = len(batches[-1]) + 1 if batches else 1
+            full = size * widest > self.max_tokens or size > (self.max_sentences or size)
+            if not batches or full or row in borders:
+                batches.append([])
+                widest = width
+            batches[-1].append(index)
+        return batches
 
 
-def sorted_batches(sampler: TokenBudgetSampler) -> list[list[int]]:
-    """The fewest batches within the sampler's budget, the same each time, for validation.
-
-    As many for each process where there are enough pairs; no pair is used twice in any case.
-    """
-    order = sampler._keys.argsort(stable=True).tolist()
-    slices = _cut(sampler._sorted_widths, sampler.max_tokens, sampler.max_sentences)
-    world_size = sampler.world()[1]
-    even = math.ceil(len(slices) / world_size) * world_size
-    return _resize([order[start:stop] for start, stop in slices], even if even <= len(order) else len(slices))
-
-
-def padding_share(sampler: TokenBudgetSampler) -> float:
-    """Share of padding among all positions of both sides in the sampler's current epoch, 0 to 1."""
-    real = padded = 0
-    for batch in sampler.epoch_batches():
-        for lengths in (sampler.source_lengths[batch], sampler.target_lengths[batch]):
-            real += int(lengths.sum())
-            padded += len(batch) * int(lengths.max())
-    return 1 - real / padded
-
-
-def _random_borders(n_batches: int) -> int:
-    """How many borders to draw at random: 1 in 16, so that batches stay nearly full."""
-    return n_batches // 16
-
-
-def _sort_keys(source_lengths: Tensor, target_lengths: Tensor) -> Tensor:
-    """One integer a pair, in the order of: band of target lengths; source length, up or down; target length."""
-    band = target_lengths // 2
-    width = int(source_lengths.max()) + 1
-    along = torch.where(band % 2 == 0, source_lengths, width - 1 - source_lengths)
-    return (band * width + along) * 2 + target_lengths % 2
-
-
-def _cut(
-    widths: Sequence[int], max_tokens: int, max_sentences: int | None, borders: Collection[int] = ()
-) -> list[tuple[int, int]]:
-    """Cut rows of these widths, in their order, into the fewest slices within the budget that respect `borders`."""
-    slices: list[tuple[int, int]] = []
-    start = widest = 0
-    for row, width in enumerate(widths):
-        widest = max(widest, width)
-        size = row - start + 1
-        full = size * widest > max_tokens or (max_sentences is not None and size > max_sentences)
-        if row > start and (full or row in borders):
-            slices.append((start, row))
-            start, widest = row, width
-    slices.append((start, len(widths)))
-    return slices
+def world() -> tuple[int, int]:
+    """(rank, number of processes) that share the batches."""
+    if dist.is_available() and dist.is_initialized():
+        return dist.get_rank(), dist.get_world_size()
+    return 0, 1
 
 
 def _resize(batches: list[list[int]], count: int) -> list[list[int]]:

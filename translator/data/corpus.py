@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from translator.data.parallel import ParallelText, read_multi30k, read_parallel
-from translator.data.pocket_tables import POCKET_SIZES, first_of_pocket
-from translator.data.tables import TABLE_READERS, Sides, one_line, sides
-from translator.errors import UserError
+from translator.data.parallel import ParallelText, read_parallel
+from translator.data.tables import TABLE_READERS, Sides, one_line, read_parquet, sides
+from translator.errors import UserError, one_of
 
 logger = logging.getLogger("translator")
 
 Config = Mapping[str, Any]
-Reader = Callable[[str], ParallelText | None]  # from the name of a part to its pairs; None: there is no such part
+Reader = Callable[[str], ParallelText | None]  # None: there is no such part
 
+POCKET = Path(__file__).with_name("pocket")  # the tables that `python -m pocket` at the top of the repository wrote
+POCKET_SEED = 7  # of the corpus that they hold
+# The parts, and the settings that say how many pairs of each are used.
+POCKET_SIZES = {"train": "train_size", "valid": "valid_size", "test": "test_size", "test_unseen": "test_size"}
+MULTI30K_NAMES = {"train": ("train",), "valid": ("val", "valid"), "test": ("test_2016_flickr", "test*")}
 HUB_SPLITS = {"train": "train", "valid": "validation", "test": "test"}
-OFFLINE = "where it can't be reached: data.root=DIRECTORY for local Multi30k files, data=files, or data=pocket"
-CARVED = ("train", "valid")  # the parts that come out of the training split where that is all there is
 CARVING_SEED = 0  # the same pairs in every run, whatever the run's own seed
 
 
@@ -36,8 +38,6 @@ class Corpus:
     train: ParallelText
     valid: ParallelText
     tests: dict[str, ParallelText]
-    source_lang: str
-    target_lang: str
     fingerprint: str
 
 
@@ -54,8 +54,12 @@ def load_corpus(config: Config) -> Corpus:
     for name, text in (("train", used), ("valid", valid.without_blank_sides())):
         if not len(text):
             raise UserError(f"the {name} part of the data has no pair with text on both sides")
-    fingerprint = _fingerprint({"train": train, "valid": valid, **tests})
-    return Corpus(used, valid, tests, config["source"], config["target"], fingerprint)
+    digest = hashlib.sha256()
+    for name, text in {"train": train, "valid": valid, **tests}.items():
+        for side in (text.sources, text.targets):
+            digest.update(f"{name} {len(side)}\n".encode())
+            digest.update("\n".join(side).encode())
+    return Corpus(used, valid, tests, digest.hexdigest())
 
 
 def load_split(config: Config, split: str) -> ParallelText:
@@ -67,10 +71,8 @@ def load_split(config: Config, split: str) -> ParallelText:
 
 
 def _reader(config: Config) -> Reader:
-    kinds: dict[str, Callable[[Config], Reader]]
     kinds = {"pocket": _pocket, "multi30k": _multi30k, "files": _files, "hub": _hub}
-    if config["kind"] not in kinds:
-        raise UserError(f"data.kind is {config['kind']!r}; it must be one of {', '.join(kinds)}")
+    one_of("data.kind", config["kind"], kinds)
     return kinds[config["kind"]](config)
 
 
@@ -81,18 +83,6 @@ def _wanted(read: Reader, split: str) -> ParallelText:
     return text
 
 
-def _fingerprint(parts: Mapping[str, ParallelText]) -> str:
-    digest = hashlib.sha256()
-    for name, text in parts.items():
-        for side in (text.sources, text.targets):
-            digest.update(f"{name} {len(side)}\n".encode())
-            digest.update("\n".join(side).encode())
-    return digest.hexdigest()
-
-
-# The embedded corpus
-
-
 def _pocket(config: Config) -> Reader:
     languages = (config["source"], config["target"])
     if languages not in {("en", "de"), ("de", "en")}:
@@ -100,7 +90,24 @@ def _pocket(config: Config) -> Reader:
     return lambda split: ParallelText(*first_of_pocket(config, split, languages)) if split in POCKET_SIZES else None
 
 
-# Local files
+def first_of_pocket(config: Config, split: str, columns: tuple[str, str]) -> Sides:
+    """Two columns ("en", "de" or "links", written `0-0 1-2`) of the first pairs of a part, as many as `config` says.
+
+    Raises UserError where there are fewer, and where a checkpoint remembers a corpus that is not in the tables.
+    """
+    if (seed := config.get("seed", POCKET_SEED)) != POCKET_SEED:
+        raise UserError(
+            f"data.seed={seed}: the pocket corpus that comes with the program was drawn with {POCKET_SEED}; in the "
+            f"repository, `python -m pocket --seed {seed} --output DIR` writes the other one, for data=files"
+        )
+    first, second = read_parquet(str(POCKET / f"{split}.parquet"), columns)
+    name, size = POCKET_SIZES[split], config[POCKET_SIZES[split]]
+    if not 0 <= size <= len(first):
+        raise UserError(
+            f"data.{name}={size}: pocket has {len(first)} pairs in {split}; "
+            f"`python -m pocket --{name.replace('_', '-')} N` in the repository writes more"
+        )
+    return first[:size], second[:size]
 
 
 def _multi30k(config: Config) -> Reader:
@@ -109,13 +116,35 @@ def _multi30k(config: Config) -> Reader:
     return lambda split: read_multi30k(Path(config["root"]), split, config["source"], config["target"])
 
 
+def read_multi30k(root: Path, split: str, source: str, target: str) -> ParallelText | None:
+    """A part of Multi30k from local files: train, val and a test set, as NAME.LANGUAGE or NAME.LANGUAGE.gz.
+
+    The test set is test_2016_flickr, or else the first test* that there is in both languages; None without any, and
+    for parts other than "train", "valid" and "test".
+    Raises UserError for a missing training or validation part.
+    """
+    for pattern in MULTI30K_NAMES.get(split, ()):
+        for path in sorted(root.glob(f"{pattern}.{source}")) + sorted(root.glob(f"{pattern}.{source}.gz")):
+            stem = path.name.removesuffix(".gz").removesuffix(source)
+            for other in (root / f"{stem}{target}", root / f"{stem}{target}.gz"):
+                if other.exists():
+                    return read_parallel(path, other)
+    if split not in ("train", "valid"):
+        return None
+    name = MULTI30K_NAMES[split][0]
+    raise UserError(
+        f"{root} has no {name}.{source} and {name}.{target} (or .gz): "
+        "data.root must be the directory with these files; without any, take data=pocket"
+    )
+
+
 def _files(config: Config) -> Reader:
     def read(split: str) -> ParallelText | None:
         paths = config.get(split)
         if paths is None:
             return None
         if isinstance(paths, str):
-            return ParallelText(*_table(paths, _columns(config)))
+            return _table(paths, _columns(config))
         if len(paths) != 2:
             raise UserError(f"data.{split} names {len(paths)} files; it takes [SOURCE,TARGET] or one table")
         return read_parallel(*paths)
@@ -123,54 +152,51 @@ def _files(config: Config) -> Reader:
     return read
 
 
-def _table(path: str, columns: tuple[str, str]) -> Sides:
+def _table(path: str, columns: tuple[str, str]) -> ParallelText:
     kind = Path(path.removesuffix(".gz")).suffix.lower()
     if kind not in TABLE_READERS:
         known = ", ".join(TABLE_READERS)
         raise UserError(f"{path}: a table ends in {known}; two parallel files are given as [SOURCE,TARGET]")
-    return TABLE_READERS[kind](path, columns)
+    return ParallelText(*TABLE_READERS[kind](path, columns))
 
 
 def _columns(config: Config) -> tuple[str, str]:
-    source, target = config.get("source_column"), config.get("target_column")
-    return source or config["source"], target or config["target"]
-
-
-# The Hub
+    return config.get("source_column") or config["source"], config.get("target_column") or config["target"]
 
 
 def _hub(config: Config) -> Reader:
     names = {**HUB_SPLITS, **(config.get("splits") or {})}
-    data = _load_dataset(config)
+    data = _load_dataset(config["path"], config.get("name"), config.get("revision"))
     for part, name in names.items():
         if name not in data and name is not None and (part == "train" or name != HUB_SPLITS.get(part)):
             raise UserError(f"{config['path']} has no split {name!r}, only {', '.join(data)}; set data.splits.{part}")
 
+    def pairs(part: str) -> ParallelText:
+        rows = ((f"{config['path']}, row {number}", row) for number, row in enumerate(data[names[part]], 1))
+        return ParallelText(*sides(rows, _columns(config)))
+
     def read(split: str) -> ParallelText | None:
         if names.get(split) in data and (split != "train" or names["valid"] in data):
-            return _pairs(config, data[names[split]])
-        return _carved(_pairs(config, data[names["train"]]), split, config["valid_size"]) if split in CARVED else None
+            return pairs(split)
+        return _carved(pairs("train"), split, config["valid_size"]) if split in ("train", "valid") else None
 
     return read
 
 
-def _load_dataset(config: Config) -> Mapping[str, Any]:
+def _load_dataset(path: str, name: str | None, revision: str | None) -> Mapping[str, Any]:
     """All splits of a data set, without running code from it; a local one is read anew, not taken from a cache."""
     import datasets
 
-    path, name, revision = config["path"], config.get("name"), config.get("revision")
     with tempfile.TemporaryDirectory() as directory:
         cache = directory if Path(path).exists() else None
         try:
             splits = datasets.load_dataset(path, name, revision=revision, cache_dir=cache, keep_in_memory=True)
         except Exception as error:
-            raise UserError(f"cannot load the data set {path}: {one_line(error)}; {OFFLINE}") from error
+            raise UserError(
+                f"cannot load the data set {path}: {one_line(error)}; where it can't be reached: "
+                "data.root=DIRECTORY for local Multi30k files, data=files, or data=pocket"
+            ) from error
     return dict(splits)
-
-
-def _pairs(config: Config, rows: Any) -> ParallelText:
-    named = ((f"{config['path']}, row {number}", row) for number, row in enumerate(rows, 1))
-    return ParallelText(*sides(named, _columns(config)))
 
 
 def _carved(train: ParallelText, split: str, valid_size: int) -> ParallelText:

@@ -2,97 +2,74 @@
 
 import logging
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-import torch
 from lightning.pytorch import LightningDataModule
+from torch.utils.data import DataLoader
 
-from translator.data.batching import Batch, Pair, TokenBudgetSampler, collate, padding_share, sorted_batches
+from translator.data.batching import Batch, Pair, TokenBudgetSampler, collate, world
 from translator.data.corpus import Corpus
-from translator.data.dataset import Encoder, ParallelDataset
+from translator.data.dataset import ParallelDataset
+from translator.data.tokenizer import Tokenizer
 from translator.errors import UserError
 
 logger = logging.getLogger("translator")
 
 
+@dataclass(frozen=True, eq=False)
 class TrainLoader:
     """One epoch of batches after another; goes on from the batch where the trainer stands.
 
-    Why the position is the trainer's own count and not one kept and saved here: a checkpoint holds how many batches
-    were trained on since the beginning of the run, and that count is right wherever a checkpoint is made: after an
-    update, at the end of an epoch, or after a batch broke off. A second count would also see batches that were
-    fetched and not trained on, and could disagree. It is read when the first batch is asked for, since the trainer
-    makes the iterator while it still restores itself. As all epochs have the same number of batches, the epoch and the
-    place in it follow by division. The trainer's count of epochs is not used: a resume from a checkpoint made at the
-    end of an epoch skips a number where `max_steps` ends training (seen in Lightning 2.6).
+    The position is the trainer's own count of the batches trained on since the run began, which is right wherever a
+    checkpoint is made: after an update, at the end of an epoch, or after a batch broke off. A count kept here would
+    also see batches that were fetched and not trained on. It is read when the first batch is asked for, since the
+    trainer makes the iterator while it still restores itself. As all epochs have the same number of batches, the epoch
+    and the place in it follow by division. The trainer's count of epochs is not used: a resume from a checkpoint made
+    at the end of an epoch skips a number where `max_steps` ends training (seen in Lightning 2.6).
 
     The saved state serves a check only: a position means the same pairs only if batches are formed the same way.
     """
 
-    def __init__(
-        self,
-        dataset: ParallelDataset,
-        sampler: TokenBudgetSampler,
-        collate: Callable[[list[Pair]], Batch],
-        position: Callable[[], int],
-    ) -> None:
-        self._dataset, self._sampler, self._collate, self._position = dataset, sampler, collate, position
+    dataset: ParallelDataset
+    batching: TokenBudgetSampler
+    collate: Callable[[list[Pair]], Batch]
+    position: Callable[[], int]
 
     def __len__(self) -> int:
-        return len(self._sampler)
+        return len(self.batching)
 
     def __iter__(self) -> Iterator[Batch]:
         """As many batches as an epoch has, running on into the next epoch if we begin within one."""
-        epoch, begin = divmod(self._position(), len(self))
+        epoch, begin = divmod(self.position(), len(self))
         yield from self._batches(epoch, begin, len(self))
         yield from self._batches(epoch + 1, 0, begin)
 
     def _batches(self, epoch: int, begin: int, end: int) -> Iterator[Batch]:
-        self._sampler.set_epoch(epoch)
-        for indices in list(self._sampler)[begin:end]:
-            yield self._collate([self._dataset.pair(index, epoch) for index in indices])
+        self.batching.epoch = epoch
+        for indices in list(self.batching)[begin:end]:
+            yield self.collate([self.dataset.pair(index, epoch) for index in indices])
 
     def state_dict(self) -> dict[str, int]:
         """What decides which pairs are in which batch, in plain numbers."""
         return {
-            "pairs": len(self._dataset),
+            "pairs": len(self.dataset),
             "batches": len(self),
-            "max_tokens": self._sampler.max_tokens,
-            "max_sentences": self._sampler.max_sentences or 0,
-            "seed": self._sampler.seed,
+            "max_tokens": self.batching.max_tokens,
+            "max_sentences": self.batching.max_sentences or 0,
+            "seed": self.batching.seed,
         }
 
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Raise UserError unless a checkpoint's batches are formed as ours are."""
-        ours = self.state_dict()
-        changed = [
-            f"{name} was {state.get(name)}, is {value}" for name, value in ours.items() if value != state.get(name)
-        ]
+        ours = self.state_dict().items()
+        changed = [f"{name} was {state.get(name)}, is {value}" for name, value in ours if value != state.get(name)]
         if changed:
             raise UserError(
                 f"cannot resume exactly, as batches differ: {'; '.join(changed)};"
                 " use the same data, batch settings and number of processes"
             )
-
-
-class EvalLoader:
-    """Batches of validation pairs, sorted by length, the same each time; each process takes every n-th one."""
-
-    def __init__(
-        self, dataset: ParallelDataset, sampler: TokenBudgetSampler, collate: Callable[[list[Pair]], Batch]
-    ) -> None:
-        self._dataset, self._sampler, self._collate = dataset, sampler, collate
-
-    def _own(self) -> list[list[int]]:
-        rank, world_size = self._sampler.world()
-        return sorted_batches(self._sampler)[rank::world_size]
-
-    def __len__(self) -> int:
-        return len(self._own())
-
-    def __iter__(self) -> Iterator[Batch]:
-        for indices in self._own():
-            yield self._collate([self._dataset.pair(index) for index in indices])
 
 
 class TranslationDataModule(LightningDataModule):
@@ -109,7 +86,7 @@ class TranslationDataModule(LightningDataModule):
     def __init__(
         self,
         corpus: Corpus,
-        tokenizer: Encoder,
+        tokenizer: Tokenizer,
         *,
         max_tokens: int,
         max_sentences: int | None = None,
@@ -119,36 +96,35 @@ class TranslationDataModule(LightningDataModule):
     ) -> None:
         super().__init__()
         self.allow_zero_length_dataloader_with_multiple_devices = True  # fewer validation pairs than processes
-        self._tokenizer = tokenizer
+        self._collate = partial(collate, pad_id=tokenizer.pad_id, bos_id=tokenizer.bos_id, eos_id=tokenizer.eos_id)
         self.train_pairs = ParallelDataset(
             corpus.train.sources, corpus.train.targets, tokenizer, max_length=max_length, sampling=sampling, seed=seed
         )
-        if left_out := self.train_pairs.blank + self.train_pairs.too_long:
-            logger.warning(
-                "left out %d training pairs: %d with a blank side, %d with more than %s pieces on a side",
-                left_out, self.train_pairs.blank, self.train_pairs.too_long, max_length,
-            )  # fmt: skip
+        blank, too_long = self.train_pairs.blank, self.train_pairs.too_long
+        if blank or too_long:
+            message = "left out %d training pairs: %d with a blank side, %d with more than %s pieces on a side"
+            logger.warning(message, blank + too_long, blank, too_long, max_length)
         self.valid_pairs = ParallelDataset(corpus.valid.sources, corpus.valid.targets, tokenizer)
-        self.sampler = self._sampler(self.train_pairs, max_tokens, max_sentences, seed)
-        self._valid_sampler = self._sampler(self.valid_pairs, max_tokens, max_sentences, seed)
+        self.sampler, self._valid_sampler = (
+            TokenBudgetSampler(pairs.source_lengths, pairs.target_lengths, max_tokens, max_sentences, seed)
+            for pairs in (self.train_pairs, self.valid_pairs)
+        )
 
     def setup(self, stage: str) -> None:
         """Report on the batches, once the number of processes is known."""
         if stage == "fit":
-            logger.info(
-                "%d training pairs in %d batches a process and epoch, %.1f %% padding",
-                len(self.train_pairs), len(self.sampler), 100 * padding_share(self.sampler),
-            )  # fmt: skip
-
-    @staticmethod
-    def _sampler(pairs: ParallelDataset, max_tokens: int, max_sentences: int | None, seed: int) -> TokenBudgetSampler:
-        return TokenBudgetSampler(
-            pairs.source_lengths, pairs.target_lengths, max_tokens, max_sentences=max_sentences, seed=seed
-        )
+            message = "%d training pairs in %d batches a process and epoch, %.1f %% padding"
+            logger.info(message, len(self.train_pairs), len(self.sampler), 100 * self.sampler.padding_share())
 
     def train_dataloader(self) -> TrainLoader:
         """Batches that go on exactly where a checkpoint was made."""
         return TrainLoader(self.train_pairs, self.sampler, self._collate, self._position)
+
+    def val_dataloader(self) -> DataLoader[Pair]:
+        """All validation pairs, sorted by length, in the same batches each time; a process takes every n-th one."""
+        rank, world_size = world()
+        own = self._valid_sampler.sorted_batches()[rank::world_size]
+        return DataLoader(self.valid_pairs, batch_sampler=own, collate_fn=self._collate)
 
     def state_dict(self) -> dict[str, int]:
         """What the loader saves: the trainer restores loaders only where it has not asked for their length before."""
@@ -157,13 +133,6 @@ class TranslationDataModule(LightningDataModule):
     def load_state_dict(self, state_dict: dict[str, int]) -> None:
         """Raise UserError unless a checkpoint's batches are formed as ours are."""
         self.train_dataloader().load_state_dict(state_dict)
-
-    def val_dataloader(self) -> EvalLoader:
-        """All validation pairs, in the same batches each time."""
-        return EvalLoader(self.valid_pairs, self._valid_sampler, self._collate)
-
-    def _collate(self, pairs: list[Pair]) -> Batch:
-        return collate(pairs, self._tokenizer.pad_id, self._tokenizer.bos_id, self._tokenizer.eos_id)
 
     def _position(self) -> int:
         """Batches that the trainer has trained on since the run began; 0 outside of a fit.
@@ -175,15 +144,7 @@ class TranslationDataModule(LightningDataModule):
         """
         if self.trainer is None or not self.trainer.training:
             return 0
-        loop = self.trainer.fit_loop
-        epochs: tuple[Any, ...] = (loop.epoch_progress.total, loop.epoch_progress.current)
-        for count in epochs:
+        loop: Any = self.trainer.fit_loop
+        for count in (loop.epoch_progress.total, loop.epoch_progress.current):
             count.ready = count.started = count.processed + 1
-        batches: Any = loop.epoch_loop.batch_progress.total
-        return int(batches.processed)
-
-    def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
-        """Copy without waiting for the GPU's work."""
-        if device.type == "cuda":
-            return batch.pin_memory().to(device, non_blocking=True)
-        return batch.to(device)
+        return int(loop.epoch_loop.batch_progress.total.processed)

@@ -21,18 +21,6 @@ BOM = b"\xef\xbb\xbf"
 WORD_MARK = "\u2581"  # SentencePiece's own sign for a space: in text it is read as one
 
 
-class _Gzip(gzip.GzipFile):
-    """A gzip reader that closes the file below it too, which GzipFile leaves open."""
-
-    def __init__(self, below: BinaryIO):
-        super().__init__(fileobj=below, mode="rb")
-        self._below = below
-
-    def close(self) -> None:
-        super().close()
-        self._below.close()
-
-
 def open_binary(path: str | PathLike[str]) -> BinaryIO:
     """Opens a plain or gzipped file (told apart by content, not by name); "-" is standard input.
 
@@ -47,7 +35,9 @@ def open_binary(path: str | PathLike[str]) -> BinaryIO:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
     if start != GZIP_MAGIC:
         return file
-    return cast("BinaryIO", _Gzip(file))
+    unzipped = gzip.GzipFile(fileobj=file)
+    unzipped.myfileobj = file  # type: ignore[assignment]  # what it closes with itself
+    return cast("BinaryIO", unzipped)
 
 
 def read_records(stream: BinaryIO) -> Iterator[bytes]:
@@ -55,16 +45,16 @@ def read_records(stream: BinaryIO) -> Iterator[bytes]:
 
     A last line without LF counts; an empty stream has no record.
     """
-    for record in iter(stream.readline, b""):
-        yield record.removesuffix(b"\n")
+    return (record.removesuffix(b"\n") for record in iter(stream.readline, b""))
 
 
-def decode_record(raw: bytes, *, first: bool) -> str:
+def decode_record(raw: bytes, *, first: bool, errors: str = "strict") -> str:
     """Text of a record: without one trailing CR and, in the first record, without a BOM; NUL becomes a space.
 
-    Raises UnicodeDecodeError for malformed UTF-8.
+    Raises UnicodeDecodeError for malformed UTF-8, unless `errors` (as for bytes.decode) says otherwise.
     """
-    return _bare(raw, first).decode("utf-8").replace("\0", " ")
+    bare = (raw.removeprefix(BOM) if first else raw).removesuffix(b"\r")
+    return bare.decode("utf-8", errors).replace("\0", " ")
 
 
 def decode_leniently(raw: bytes, *, first: bool) -> tuple[str, bool]:
@@ -72,7 +62,7 @@ def decode_leniently(raw: bytes, *, first: bool) -> tuple[str, bool]:
     try:
         return decode_record(raw, first=first), False
     except UnicodeDecodeError:
-        return _bare(raw, first).decode("utf-8", "replace").replace("\0", " "), True
+        return decode_record(raw, first=first, errors="replace"), True
 
 
 def read_text(path: str | PathLike[str]) -> list[str]:
@@ -84,9 +74,14 @@ def read_text(path: str | PathLike[str]) -> list[str]:
     nul_lines = 0
     try:
         with open_binary(path) as stream:
-            for number, raw in enumerate(read_records(stream), 1):
-                lines.append(_decode_strictly(raw, path, number))
+            for raw in read_records(stream):
+                lines.append(decode_record(raw, first=not lines))
                 nul_lines += b"\0" in raw
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path}, line {len(lines) + 1}: not valid UTF-8 (byte {error.start + 1} of the line); "
+            "convert the file (iconv -t utf-8) or mend that line"
+        ) from error
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"cannot read {path}: {error}") from error
     if nul_lines:
@@ -97,17 +92,3 @@ def read_text(path: str | PathLike[str]) -> list[str]:
 def is_blank(text: str) -> bool:
     """Whether a line holds nothing but (any Unicode) white space, and so has nothing to translate."""
     return not text.replace(WORD_MARK, " ").replace("\0", " ").strip()
-
-
-def _bare(raw: bytes, first: bool) -> bytes:
-    return (raw.removeprefix(BOM) if first else raw).removesuffix(b"\r")
-
-
-def _decode_strictly(raw: bytes, path: str | PathLike[str], number: int) -> str:
-    try:
-        return decode_record(raw, first=number == 1)
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}, line {number}: not valid UTF-8 (byte {error.start + 1} of the line); "
-            "convert the file (iconv -t utf-8) or mend that line"
-        ) from error

@@ -23,10 +23,9 @@ def length_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
     return batches
 
 
-def pad(rows: Sequence[Sequence[int]], pad_id: int, device: torch.device) -> tuple[Tensor, Tensor]:
+def pad(rows: Sequence[Sequence[int]], pad_id: int, device: torch.device | str = "cpu") -> tuple[Tensor, Tensor]:
     """Rows of ids -> ids (B, S) filled up on the right, and valid (B, S), True for what is real."""
     width = max(map(len, rows))
     ids = torch.tensor([[*row, *[pad_id] * (width - len(row))] for row in rows], dtype=torch.long)
     lengths = torch.tensor([len(row) for row in rows])
-    valid = torch.arange(width)[None, :] < lengths[:, None]
-    return ids.to(device), valid.to(device)
+    return ids.to(device), (torch.arange(width) < lengths[:, None]).to(device)

@@ -7,6 +7,7 @@ import math
 import random
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 from translator.data.lines import WORD_MARK
@@ -63,11 +64,8 @@ def draw(word: str, ways: Lattice, rng: random.Random) -> list[str]:
     pieces = []
     end = len(word)
     while end:
-        if len(ways[end]) == 1:
-            start = ways[end][0][0]
-        else:
-            starts, weights = zip(*ways[end], strict=True)
-            start = rng.choices(starts, weights)[0]
+        starts, weights = zip(*ways[end], strict=True)
+        start = rng.choices(starts, weights)[0] if len(starts) > 1 else starts[0]
         pieces.append(word[start:end])
         end = start
     return pieces[::-1]
@@ -81,20 +79,22 @@ class SubwordSampler:
 
     def __init__(self, sp: Any):
         self._sp = sp
-        pieces = {sp.id_to_piece(index): index for index in range(sp.vocab_size())}
-        self._bytes = [pieces.get(f"<0x{byte:02X}>") for byte in range(256)] if _has_bytes(sp) else None
-        self._ids = {piece: index for piece, index in pieces.items() if _is_normal(sp, index)}
-        self._scores: dict[str, float] = {piece: sp.get_score(index) for piece, index in self._ids.items()}
-        self._longest = max(map(len, self._ids))
-        self._unknown = min(self._scores.values()) - UNKNOWN_PENALTY
+        indices = range(sp.vocab_size())
+        pieces = {sp.id_to_piece(index): index for index in indices}
+        self._bytes = [pieces.get(f"<0x{byte:02X}>") for byte in range(256)] if any(map(sp.is_byte, indices)) else None
+        special = (sp.is_control, sp.is_unknown, sp.is_unused, sp.is_byte)
+        self._ids = {piece: index for piece, index in pieces.items() if not any(kind(index) for kind in special)}
+        scores: dict[str, float] = {piece: sp.get_score(index) for piece, index in self._ids.items()}
         self._unk_id: int = sp.unk_id()
-        self._lattices: dict[tuple[str, float], Lattice] = {}
+        self._segment: Callable[[str, random.Random, float], list[str]]
         if any(WORD_MARK in piece.lstrip(WORD_MARK) for piece in self._ids):
             raise UserError("subword sampling needs a tokenizer whose pieces keep to one word; set sampling to 0")
         if _can(lambda: sp.nbest_encode("a", nbest_size=2)):
-            self._segment = self._draw
+            longest, unknown = max(map(len, self._ids)), min(scores.values()) - UNKNOWN_PENALTY
+            ways = lru_cache(CACHED_WORDS)(partial(lattice, scores=scores, longest=longest, unknown=unknown))
+            self._segment = lambda word, rng, strength: draw(word, ways(word, sharpness=strength), rng)
         elif _can(lambda: sp.sample_encode_as_ids("a", nbest_size=-1, alpha=0.1)):
-            self._segment = self._merge
+            self._segment = lambda word, rng, strength: merge_with_dropout(word, scores, strength, rng)
         else:
             raise UserError("subword sampling needs a tokenizer of kind bpe or unigram; set sampling to 0")
 
@@ -103,33 +103,13 @@ class SubwordSampler:
         ids: list[int] = []
         for word in STRETCH.findall(self._sp.normalize(normal)):
             for piece in self._segment(word, rng, strength):
-                index = self._ids.get(piece)
-                if index is not None:
-                    ids.append(index)
+                if piece in self._ids:
+                    ids.append(self._ids[piece])
                 elif self._bytes:
                     ids += [index for byte in piece.encode() if (index := self._bytes[byte]) is not None]
                 elif ids[-1:] != [self._unk_id]:  # a run of unknown characters is one unknown piece
                     ids.append(self._unk_id)
         return ids
-
-    def _merge(self, word: str, rng: random.Random, strength: float) -> list[str]:
-        return merge_with_dropout(word, self._scores, strength, rng)
-
-    def _draw(self, word: str, rng: random.Random, strength: float) -> list[str]:
-        key = (word, strength)
-        if key not in self._lattices:
-            if len(self._lattices) >= CACHED_WORDS:
-                self._lattices.clear()
-            self._lattices[key] = lattice(word, self._scores, strength, self._longest, self._unknown)
-        return draw(word, self._lattices[key], rng)
-
-
-def _is_normal(sp: Any, index: int) -> bool:
-    return not (sp.is_control(index) or sp.is_unknown(index) or sp.is_unused(index) or sp.is_byte(index))
-
-
-def _has_bytes(sp: Any) -> bool:
-    return any(sp.is_byte(index) for index in range(sp.vocab_size()))
 
 
 def _can(call: Callable[[], object]) -> bool:

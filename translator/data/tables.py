@@ -6,18 +6,18 @@ A cell is a sentence and a sentence is one line, so line ends inside a cell beco
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from translator.data.lines import read_text
+from translator.data.normalization import SURROGATE
 from translator.errors import UserError
 
 Sides = tuple[list[str], list[str]]
 
 LINE_END = re.compile("\r\n|\r|\n")
 INNER_CR = re.compile("\r(?!$)")
-SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can write them, UTF-8 can't
 
 
 def read_tsv(path: str, columns: tuple[str, str]) -> Sides:
@@ -64,44 +64,34 @@ def read_csv(path: str, columns: tuple[str, str]) -> Sides:
 
 def read_jsonl(path: str, columns: tuple[str, str]) -> Sides:
     """Source and target of a file with one JSON object a line. Raises UserError, with the line, for anything else."""
-    return sides(_objects(path), columns)
+    lines = ((f"{path}, line {number}", line) for number, line in enumerate(read_text(path), 1) if line.strip())
+    return sides(((where, _object(where, line)) for where, line in lines), columns)
 
 
-def _objects(path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for number, line in enumerate(read_text(path), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise UserError(f"{path}, line {number}: not valid JSON ({error})") from error
-        if not isinstance(row, dict):
-            raise UserError(f"{path}, line {number}: not a JSON object with the columns as keys")
-        yield f"{path}, line {number}", row
+def _object(where: str, line: str) -> Mapping[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise UserError(f"{where}: not valid JSON ({error})") from error
+    if not isinstance(row, dict):
+        raise UserError(f"{where}: not a JSON object with the columns as keys")
+    return row
 
 
 def read_parquet(path: str, columns: tuple[str, str]) -> Sides:
     """Source and target of a Parquet file. Raises UserError where there is none, and where it cannot be read."""
-    if not Path(path).is_file():
-        raise UserError(f"cannot read {path}: no such file")
-    rows = _parquet_rows(path, columns)
-    return sides(((f"{path}, row {number}", row) for number, row in enumerate(rows, 1)), columns)
-
-
-def _parquet_rows(path: str, columns: tuple[str, str]) -> Iterator[Mapping[str, Any]]:
-    """Of both columns alone where the file has them, else of all.
-
-    The library is given the open file, as some characters of a path would mean something to it.
-    """
     import pyarrow
     import pyarrow.parquet
 
+    if not Path(path).is_file():
+        raise UserError(f"cannot read {path}: no such file")
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb") as file:  # opened here, as some characters of a path would mean something to the library
             table = pyarrow.parquet.ParquetFile(file)
-            both = set(columns) <= set(table.schema_arrow.names)
-            for batch in table.iter_batches(columns=list(columns) if both else None):
-                yield from batch.to_pylist()
+            both = set(columns) <= set(table.schema_arrow.names)  # else they may be in a "translation"
+            batches = table.iter_batches(columns=list(columns) if both else None)
+            rows = enumerate((row for batch in batches for row in batch.to_pylist()), 1)
+            return sides(((f"{path}, row {number}", row) for number, row in rows), columns)
     except (OSError, ValueError, pyarrow.ArrowException) as error:
         raise UserError(f"{path}: not a readable Parquet file ({one_line(error)})") from error
 
@@ -112,11 +102,8 @@ def sides(rows: Iterable[tuple[str, Mapping[str, Any]]], columns: tuple[str, str
     A column is a key of the row, or of the dictionary under its key "translation", as many sets on the Hub have it.
     Raises UserError where a column is missing or doesn't hold text; null is an empty text.
     """
-    sources, targets = [], []
-    for where, row in rows:
-        sources.append(_cell(where, row, columns[0]))
-        targets.append(_cell(where, row, columns[1]))
-    return sources, targets
+    pairs = [[_cell(where, row, column) for column in columns] for where, row in rows]
+    return [source for source, _ in pairs], [target for _, target in pairs]
 
 
 def _cell(where: str, row: Mapping[str, Any], column: str) -> str:
@@ -141,9 +128,4 @@ def one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
-TABLE_READERS: dict[str, Callable[[str, tuple[str, str]], Sides]] = {
-    ".tsv": read_tsv,
-    ".csv": read_csv,
-    ".jsonl": read_jsonl,
-    ".parquet": read_parquet,
-}
+TABLE_READERS = {".tsv": read_tsv, ".csv": read_csv, ".jsonl": read_jsonl, ".parquet": read_parquet}

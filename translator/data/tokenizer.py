@@ -1,21 +1,31 @@
-"""Text to subword ids and back, by SentencePiece (Kudo and Richardson, 1808.06226)."""
+"""Text to subword ids and back, by SentencePiece (Kudo and Richardson, 1808.06226), and how pieces are learned."""
 
+import io
+import logging
 import random
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import sentencepiece
 
 from translator.data.lines import WORD_MARK
-from translator.data.normalization import check_rule, normalize, single_spaced, visible
+from translator.data.normalization import FORMS, normalize, single_spaced, visible
 from translator.data.subword_sampling import SubwordSampler
-from translator.errors import UserError
+from translator.errors import UserError, one_of
+
+logger = logging.getLogger("translator")
 
 USER_WORD = re.compile("[^ \t]+")
+KINDS = ("bpe", "unigram")
+SPECIAL_IDS: dict[str, Any] = {"pad_id": 0, "unk_id": 1, "bos_id": 2, "eos_id": 3}
+RESERVED = "\u2585"  # the trainer's internal sign; it skips every sentence with this character
+LONG_LINE = 4000  # bytes; the trainer skips sentences over 4192
+LONG_WORD = 1000  # characters, so at most 4000 bytes
+TOO_SMALL = re.compile(r"smaller than required_chars\. \d+ vs (\d+)")
 
 
 class Tokenizer:
@@ -27,7 +37,7 @@ class Tokenizer:
     """
 
     def __init__(self, model: bytes, normalization: str = "nfc"):
-        check_rule(normalization)
+        one_of("normalization", normalization, FORMS)
         self.normalization = normalization
         self._sp = sentencepiece.SentencePieceProcessor()
         self._sp.LoadFromSerializedProto(model)
@@ -35,9 +45,11 @@ class Tokenizer:
         self.bos_id: int = self._sp.bos_id()
         self.eos_id: int = self._sp.eos_id()
         self._size: int = self._sp.vocab_size()
-        has_padding = self._sp.pad_id() >= 0
-        self.pad_id: int = self._sp.pad_id() if has_padding else self._size
-        self.vocab_size: int = self._size if has_padding else self._size + 1
+        self.pad_id: int = self._sp.pad_id() if self._sp.pad_id() >= 0 else self._size
+        self.vocab_size: int = max(self._size, self.pad_id + 1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_sampler"}  # which is made when needed
 
     @classmethod
     def load(cls, path: str | PathLike[str], normalization: str = "nfc") -> "Tokenizer":
@@ -87,7 +99,7 @@ class Tokenizer:
         normal = self.normalize(text)
         owners = self._owners(text, normal)
         ids = cast("list[int]", self._sp.encode(normal))
-        begun = -1 if self._inner(normal).startswith(WORD_MARK) else 0  # inner words begun before this piece, less one
+        begun = -1 if self._sp.normalize(normal).startswith(WORD_MARK) else 0  # words begun before this piece, less one
         words: list[int] = []
         for piece in self._sp.encode(normal, out_type=str):
             marks = len(piece) - len(piece.lstrip(WORD_MARK))
@@ -118,27 +130,89 @@ class Tokenizer:
 
         Kinds of white space and canonically equal spellings of a letter do not count as visible.
         """
-        return sum(self._inner_text(line) != visible(line) for line in lines)
+        return sum(visible(self._inner_text(self.normalize(line))) != visible(line) for line in lines)
 
     def _is_text(self, index: int) -> bool:
         return index < self._size and not (self._sp.is_control(index) or self._sp.is_unknown(index))
 
-    def _inner(self, normal: str) -> str:
-        """The text after the SentencePiece model's own rule, with word marks; ours change nothing here."""
-        return cast("str", self._sp.normalize(normal))
+    def _inner_text(self, normal: str) -> str:
+        """The text after the SentencePiece model's own rule, its word marks as spaces; ours change nothing here."""
+        return cast("str", self._sp.normalize(normal)).replace(WORD_MARK, " ")
 
     def _owners(self, text: str, normal: str) -> list[int]:
         """For each word that the model sees, the index of the user's word that it comes from; never empty."""
         words = USER_WORD.findall(text)
-        if normal == " ".join(words) == self._inner(normal).replace(WORD_MARK, " ").strip():
+        if normal == " ".join(words) == self._inner_text(normal).strip():
             return list(range(len(words))) or [0]
-        seen = [self._inner(self.normalize(word)).replace(WORD_MARK, " ").split() for word in words]
+        seen = [self._inner_text(self.normalize(word)).split() for word in words]
         # Some models leave a lone word mark of a text that their own rule deletes: it goes to the first word.
         return [index for index, parts in enumerate(seen) for _ in parts] or [0]
-
-    def _inner_text(self, line: str) -> str:
-        return visible(self._inner(self.normalize(line)).replace(WORD_MARK, " "))
 
     @cached_property
     def _sampler(self) -> SubwordSampler:
         return SubwordSampler(self._sp)
+
+
+def train_tokenizer(
+    lines: Iterable[str],
+    path: str | PathLike[str] | None = None,
+    *,
+    kind: str = "bpe",
+    vocab_size: int = 8000,
+    character_coverage: float = 1.0,
+    byte_fallback: bool = False,
+    normalization: str = "nfc",
+) -> Tokenizer:
+    """Trains on lines of both languages together, saves the model at `path` if one is given, and returns it.
+
+    There is no randomness in it: the same lines give the same pieces.
+    Special ids are pad 0, unk 1, bos 2, eos 3. Where the text doesn't hold `vocab_size` different pieces there are as
+    many as it does, with a warning: the size that counts is `Tokenizer.vocab_size`.
+    Raises UserError for a vocabulary too small for the characters, for an unknown kind, and where there is no text.
+    """
+    one_of("tokenizer.kind", kind, KINDS)
+    if not 0.98 <= character_coverage <= 1:
+        raise UserError(f"tokenizer.character_coverage is {character_coverage}; it must be from 0.98 to 1")
+    one_of("normalization", normalization, FORMS)
+    sentences = list(_sentences(lines, normalization))
+    if not sentences:
+        raise UserError("there is no text to train a tokenizer on: every line is blank")
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(sentences),
+            model_writer=model,
+            model_type=kind,
+            vocab_size=max(vocab_size, len(SPECIAL_IDS)),  # fewer give another message than too few
+            hard_vocab_limit=False,
+            character_coverage=character_coverage,
+            byte_fallback=byte_fallback,
+            normalization_rule_name="identity",
+            **SPECIAL_IDS,
+            minloglevel=2,  # what it would warn of, skipped sentences, can't happen to ours
+        )
+    except RuntimeError as error:
+        if found := TOO_SMALL.search(str(error)):
+            raise UserError(
+                f"tokenizer.vocab_size={vocab_size} is too small: the characters and special pieces of this text alone "
+                f"take {found[1]}, the minimum; raise it, or lower tokenizer.character_coverage"
+            ) from error
+        raise UserError(f"the tokenizer could not be trained: {error}") from error
+    tokenizer = Tokenizer(model.getvalue(), normalization)
+    if tokenizer.vocab_size < vocab_size:
+        message = "tokenizer.vocab_size=%d is more than this text gives; the vocabulary has %d pieces, the maximum"
+        logger.warning(message, vocab_size, tokenizer.vocab_size)
+    if path is not None:
+        tokenizer.save(path)
+    return tokenizer
+
+
+def _sentences(lines: Iterable[str], normalization: str) -> Iterator[str]:
+    """Normalised lines in portions that the trainer takes: it skips long sentences, and with them their letters."""
+    for line in lines:
+        text = normalize(line.replace(RESERVED, " "), normalization)
+        if len(text.encode()) > LONG_LINE:
+            for word in text.split():
+                yield from (word[start : start + LONG_WORD] for start in range(0, len(word), LONG_WORD))
+        elif text:
+            yield text

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, dtype
 from torch.autograd.function import once_differentiable
 
 #: Rows whose logits are held at a time, in the type of the products; bounds the memory.
@@ -20,20 +20,13 @@ CHUNK = 32
 
 
 def smoothed_cross_entropy(
-    hidden: Tensor,
-    weight: Tensor,
-    targets: Tensor,
-    impossible: Tensor,
-    smoothing: float,
-    bias: Tensor | None = None,
+    hidden: Tensor, weight: Tensor, targets: Tensor, impossible: Tensor, smoothing: float, bias: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """Hidden (M, D), output embeddings (V, D), targets (M,) -> (loss, nll), both summed over the M tokens, in nats.
 
-    A ``bias`` (V,) is added to all logits.
-
     Only real tokens are given, so padding can neither add to the loss nor dilute it. ``impossible`` ids get no
-    probability and no smoothing mass. ``nll`` is without smoothing and carries no gradient. Under autocast the matrix
-    products run in its type; everything else stays in float32 or better.
+    probability and no smoothing mass. A ``bias`` (V,) is added to all logits. ``nll`` is without smoothing and carries
+    no gradient. Under autocast the matrix products run in its type; everything else stays in float32 or better.
     """
     if bias is not None:  # the weights of one more input, which is always 1
         hidden, weight = F.pad(hidden, (0, 1), value=1.0), torch.cat((weight, bias[:, None]), dim=1)
@@ -53,13 +46,7 @@ class _ChunkedLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        hidden: Tensor,
-        weight: Tensor,
-        targets: Tensor,
-        impossible: Tensor,
-        smoothing: float,
-        products: torch.dtype,
+        ctx: Any, hidden: Tensor, weight: Tensor, targets: Tensor, impossible: Tensor, smoothing: float, products: dtype
     ) -> tuple[Tensor, Tensor]:
         """See `smoothed_cross_entropy`; ``products`` is the type of the matrix products."""
         wide = torch.promote_types(products, torch.float32)
@@ -75,11 +62,13 @@ class _ChunkedLoss(torch.autograd.Function):
             narrow, grads, masses = hidden[rows].to(products), block[: rows.stop - start], []
             torch.mm(narrow, narrow_weight.t(), out=grads)
             for logits, labels in zip(grads.split(CHUNK), targets[rows].split(CHUNK), strict=True):
-                terms = exact[: len(logits)].copy_(logits)
-                mass, log_mass_of_chunk = _exponentials(terms, impossible)
-                at_target = logits.gather(1, labels[:, None]).sum(dtype=wide)
+                # Turned into exp(logit - highest of the row): probabilities are these divided by their sum, the mass.
+                terms = exact[: len(logits)].copy_(logits).index_fill_(1, impossible, float("-inf"))
+                highest = terms.amax(dim=1, keepdim=True)
+                mass = terms.sub_(highest).exp_().sum(dim=1, keepdim=True)
+                log_mass_of_chunk = (mass.log() + highest).sum()
                 log_mass += log_mass_of_chunk
-                nll += log_mass_of_chunk - at_target
+                nll += log_mass_of_chunk - logits.gather(1, labels[:, None]).sum(dtype=wide)
                 if need_gradient:
                     logits.copy_(terms.scatter_add_(1, labels[:, None], (smoothing - 1.0) * mass))
                     masses.append(mass)
@@ -107,14 +96,3 @@ class _ChunkedLoss(torch.autograd.Function):
         """Scale what the forward pass has formed."""
         grads = [(g * grad_loss).to(kind) for g, kind in zip(ctx.saved_tensors, ctx.kinds, strict=True)]
         return grads[0], grads[1], None, None, None, None
-
-
-def _exponentials(logits: Tensor, impossible: Tensor) -> tuple[Tensor, Tensor]:
-    """Logits (m, V), turned in place into exp(logit - highest of the row) -> their sums (m, 1), the masses.
-
-    Probabilities are these numbers divided by the masses. Second comes the sum of the rows' log sum exp.
-    """
-    logits.index_fill_(1, impossible, float("-inf"))
-    highest = logits.amax(dim=1, keepdim=True)
-    mass = logits.sub_(highest).exp_().sum(dim=1, keepdim=True)
-    return mass, (mass.log() + highest).sum()

@@ -8,14 +8,12 @@ from typing import Any
 import torch
 from lightning.pytorch import LightningModule
 from torch import Tensor
-from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
 
 from translator.data.batching import Batch
 from translator.model.transformer import Transformer
-from translator.training.config import ScheduleConfig, TrainingConfig
-from translator.training.schedule import schedule
-from translator.training.step import average_and_clip, build_optimizer, losses
+from translator.training.config import TrainingConfig
+from translator.training.step import average_and_clip, build_optimizer, losses, schedule
 
 logger = logging.getLogger("translator")
 
@@ -33,26 +31,22 @@ class TranslationModule(LightningModule):
     def __init__(self, model: Transformer, config: TrainingConfig) -> None:
         super().__init__()
         self.model, self.config = model, config
-        self.tokens_in_window = 0
-        self.tokens_seen = 0
-        self.seconds = 0.0  # spent on training batches by this process, validations left out
-        self._began = 0.0
+        self.tokens_in_window, self._tokens, self._seconds, self._began = 0, 0, 0.0, 0.0
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Real tokens of both sides that this process has trained on in a second; validations are left out."""
+        return self._tokens / max(self._seconds, 1e-9)
 
     def on_train_start(self) -> None:
         """Take the learning rate from the schedule as it is now: a resumed run may have been given a later end."""
-        for config in self.trainer.lr_scheduler_configs:
-            scheduler = config.scheduler
-            assert isinstance(scheduler, LambdaLR)
-            for group, base, factor in zip(
-                scheduler.optimizer.param_groups, scheduler.base_lrs, scheduler.lr_lambdas, strict=True
-            ):
-                group["lr"] = base * factor(scheduler.last_epoch)
+        plan: Any = self.lr_schedulers()
+        for group, base, share in zip(plan.optimizer.param_groups, plan.base_lrs, plan.lr_lambdas, strict=True):
+            group["lr"] = base * share(plan.last_epoch)
         batches, window = int(self.trainer.num_training_batches), self.trainer.accumulate_grad_batches
         if batches < window:
-            logger.warning(
-                "an epoch has %d batches, fewer than trainer.accumulate_grad_batches=%d: "
-                "an update is made from %d, at the end of each epoch", batches, window, batches,
-            )  # fmt: skip
+            message = "an epoch has %d batches, fewer than trainer.accumulate_grad_batches=%d: "
+            logger.warning(f"{message}an update is made from %d, at the end of each epoch", batches, window, batches)
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Seed the dropout from the position in training, so that a resumed run draws what it would have drawn."""
@@ -63,13 +57,13 @@ class TranslationModule(LightningModule):
 
     def on_train_batch_end(self, outputs: Any, batch: Batch, batch_idx: int) -> None:
         """Take the time."""
-        self.seconds += time.perf_counter() - self._began
+        self._seconds += time.perf_counter() - self._began
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         """Label-smoothed loss summed over the real target tokens, in nats."""
         loss, nll = losses(self.model, batch, self.config.label_smoothing)
         self.tokens_in_window += batch.n_tokens
-        self.tokens_seen += batch.n_tokens + batch.n_source_tokens
+        self._tokens += batch.n_tokens + batch.n_source_tokens
         self.log("train_loss", nll / batch.n_tokens, on_step=True, batch_size=batch.n_tokens)
         return loss
 
@@ -77,12 +71,7 @@ class TranslationModule(LightningModule):
         """Negative log-likelihood summed over the real target tokens, and their number."""
         return {"nll": losses(self.model, batch, 0.0)[1], "tokens": batch.n_tokens}
 
-    def configure_gradient_clipping(
-        self,
-        optimizer: torch.optim.Optimizer,
-        gradient_clip_val: float | None = None,
-        gradient_clip_algorithm: str | None = None,
-    ) -> None:
+    def configure_gradient_clipping(self, optimizer: torch.optim.Optimizer, *_: Any, **__: Any) -> None:
         """Turn summed gradients into the mean over the tokens of the window, then clip their norm."""
         tokens = torch.tensor(float(self.tokens_in_window), device=self.device)
         tokens = self.trainer.strategy.reduce(tokens, reduce_op="sum")
@@ -95,10 +84,5 @@ class TranslationModule(LightningModule):
         """AdamW and the schedule, which moves once an update."""
         total = self.trainer.estimated_stepping_batches
         optimizer = build_optimizer(self.model, self.config.optimizer)
-        scheduler = build_scheduler(optimizer, self.config.schedule, int(total) if math.isfinite(total) else 0)
-        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
-
-
-def build_scheduler(optimizer: AdamW, config: ScheduleConfig, total_updates: int) -> LambdaLR:
-    """The learning rate as a function of the number of updates."""
-    return LambdaLR(optimizer, schedule(config, total_updates))
+        plan = schedule(self.config.schedule, int(total) if math.isfinite(total) else 0)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": LambdaLR(optimizer, plan), "interval": "step"}}

@@ -1,28 +1,24 @@
-"""Everything of a run that is decided before the first update: corpus, tokenizer, model, batches, folder."""
+"""The set-up of a run: corpus, tokenizer, model, batches, folder."""
 
 import logging
-import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
 from lightning.pytorch import seed_everything
 
-from translator.bundle import TOKENIZER, Bundle, load_bundle, read_config, save_config
+from translator.bundle import CONFIG, TOKENIZER, Bundle, load_bundle, read_config, save_config
 from translator.data.corpus import Corpus, load_corpus
 from translator.data.datamodule import TranslationDataModule
 from translator.data.parallel import ParallelText
-from translator.data.tokenizer import Tokenizer
-from translator.data.tokenizer_training import train_tokenizer
+from translator.data.tokenizer import Tokenizer, train_tokenizer
 from translator.device import keep_compiled_products, keep_freed_memory
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
-from translator.training.config import TrainingConfig
+from translator.training.config import TrainingConfig, absolute_paths, model_settings
 from translator.training.module import TranslationModule
 from translator.training.run_directory import RunDirectory
-from translator.training.settings import absolute_paths, model_settings
 
 logger = logging.getLogger("translator")
 
@@ -43,44 +39,39 @@ class Run:
 def prepare(
     settings: Mapping[str, Any], config: TrainingConfig, directory: RunDirectory, start: Bundle | None = None
 ) -> Run:
-    """Load and build everything, then claim the run's folder and write what no longer changes.
-
-    Raises:
-        UserError: as `train`.
-    """
+    """Load and build everything, then claim the run's folder and write what no longer changes; raises as `train`."""
     keep_compiled_products()
     keep_freed_memory()
     if config.trainer.threads is not None:
         torch.set_num_threads(config.trainer.threads)
     data = absolute_paths(settings["data"])
-    corpus = _limited(load_corpus(data), settings["debug"]["pairs"])
+    corpus = load_corpus(data)
+    if (pairs := settings["debug"]["pairs"]) is not None:  # the first few, which are validated and tested on as well
+        few = ParallelText(corpus.train.sources[:pairs], corpus.train.targets[:pairs])
+        corpus = replace(corpus, train=few, valid=few, tests={"test": few})
     if start is None and settings["init_from"] is not None:
         start = load_bundle(settings["init_from"])
     tokenizer = _tokenizer(corpus, settings["tokenizer"], directory, start)
     sampling = settings["tokenizer"]["sampling"]
     batches = TranslationDataModule(corpus, tokenizer, **asdict(config.batch), sampling=sampling, seed=config.seed)
     seed_everything(config.seed, verbose=False)
-    model = _model(settings, tokenizer, start)
+    if start is None:
+        model = Transformer(ModelConfig.from_dict(model_settings(settings, tokenizer)))
+    else:
+        logger.info("starting from given weights: model, attention and tokenizer are theirs, whatever the settings say")
+        model = start.model.train()
     logger.info("%d parameters, vocabulary of %d pieces", model.n_parameters, tokenizer.vocab_size)
     model.config.check_translates()
     fixed = {"model": model.config.to_dict(), "data": data, "fingerprint": corpus.fingerprint}
     directory.claim({**settings, **fixed}, settings["resume"])
-    languages = {"source": corpus.source_lang, "target": corpus.target_lang}
+    languages = {"source": data["source"], "target": data["target"]}
     save_config(directory.path, model.config, tokenizer, **languages, data=data, decode=dict(settings["decode"]))
     return Run(settings, config, directory, corpus, tokenizer, TranslationModule(model, config), batches)
 
 
-def _model(settings: Mapping[str, Any], tokenizer: Tokenizer, start: Bundle | None) -> Transformer:
-    """The bundle's model to start from, else a new one with random weights."""
-    if start is None:
-        return Transformer(ModelConfig.from_dict(model_settings(settings, tokenizer)))
-    logger.info("starting from given weights: model, attention and tokenizer are theirs, whatever the settings say")
-    return start.model.train()
-
-
 def _tokenizer(corpus: Corpus, settings: Mapping[str, Any], directory: RunDirectory, start: Bundle | None) -> Tokenizer:
     """The run's own if it is resumed, that of the weights to start from, the user's, else one trained on both sides."""
-    if directory.has_tokenizer():
+    if (directory.path / CONFIG).is_file():  # written after the tokenizer
         return Tokenizer.load(directory.path / TOKENIZER, **read_config(directory.path)["tokenizer"])
     if start is not None:
         return start.tokenizer
@@ -90,16 +81,7 @@ def _tokenizer(corpus: Corpus, settings: Mapping[str, Any], directory: RunDirect
         tokenizer = Tokenizer.load(settings["model"], rule)
     else:
         keys = ("kind", "vocab_size", "character_coverage", "byte_fallback", "normalization")
-        with tempfile.TemporaryDirectory() as scratch:
-            tokenizer = train_tokenizer(lines, Path(scratch, TOKENIZER), **{key: settings[key] for key in keys})
+        tokenizer = train_tokenizer(lines, **{key: settings[key] for key in keys})
     altered = tokenizer.count_altered(lines)
     logger.info("normalization %s alters visible characters of %d of %d training lines", rule, altered, len(lines))
     return tokenizer
-
-
-def _limited(corpus: Corpus, pairs: int | None) -> Corpus:
-    """For debugging: the first few training pairs, which are validated on and tested on as well."""
-    if pairs is None:
-        return corpus
-    few = ParallelText(corpus.train.sources[:pairs], corpus.train.targets[:pairs])
-    return Corpus(few, few, {"test": few}, corpus.source_lang, corpus.target_lang, corpus.fingerprint)

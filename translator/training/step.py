@@ -1,6 +1,7 @@
 """The arithmetic of one update, apart from the loop around it: what training runs and what the benchmark times."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor, nn
@@ -8,7 +9,7 @@ from torch.optim import AdamW
 
 from translator.data.batching import Batch
 from translator.model.transformer import Transformer
-from translator.training.config import OptimizerConfig
+from translator.training.config import OptimizerConfig, ScheduleConfig
 from translator.training.loss import smoothed_cross_entropy
 
 
@@ -24,7 +25,7 @@ def losses(model: Transformer, batch: Batch, smoothing: float) -> tuple[Tensor, 
 def average_and_clip(parameters: Iterable[nn.Parameter], factor: Tensor, limit: float) -> Tensor:
     """Multiply summed gradients by ``factor``, which makes means of them, then clip their norm to ``limit`` (0: not).
 
-    Returns the norm before it is clipped.
+    Returns the norm before it is clipped. Both in one pass over the gradients; `clip_grad_norm_` would be a second.
     """
     gradients = [p.grad for p in parameters if p.grad is not None]
     norm: Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients))) * factor
@@ -38,4 +39,26 @@ def build_optimizer(model: Transformer, config: OptimizerConfig) -> AdamW:
     matrices = [p for p in model.parameters() if p.dim() > 1]
     vectors = [p for p in model.parameters() if p.dim() <= 1]
     groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": vectors, "weight_decay": 0.0}]
-    return AdamW(groups, lr=config.lr, betas=config.betas, eps=config.eps, fused=True)
+    return AdamW(groups, lr=config.lr, betas=(config.betas[0], config.betas[1]), eps=config.eps, fused=True)
+
+
+def schedule(config: ScheduleConfig, total_updates: int) -> Callable[[int], float]:
+    """The share of the peak rate for the update that follows so many finished ones.
+
+    After a linear warm-up from above 0, ``inverse_sqrt`` falls with 1 / sqrt(update) (Vaswani 2017, 5.3) and needs no
+    end in sight, ``cosine`` falls to zero at ``total_updates`` (Loshchilov 2017, 1608.03983), and ``constant`` stays.
+    """
+    warmup = max(config.warmup, 1)
+
+    def share(finished: int) -> float:
+        update = finished + 1
+        if update <= warmup:
+            return update / warmup
+        if config.kind == "inverse_sqrt":
+            return math.sqrt(warmup / update)
+        if config.kind == "cosine":
+            progress = (update - warmup) / max(total_updates - warmup, 1)
+            return 0.5 * (1.0 + math.cos(math.pi * min(progress, 1.0)))
+        return 1.0
+
+    return share

@@ -4,7 +4,7 @@ import logging
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +20,6 @@ from translator.training.module import TranslationModule
 
 logger = logging.getLogger("translator")
 
-N_SAMPLES = 3
-
-
-@dataclass
-class Best:
-    """The best validation so far: ``value`` of what is monitored, its loss, and where in training it was reached.
-
-    Of equal values the lower loss is better: while a model learns its first words, BLEU is 0 for many epochs.
-    """
-
-    value: float = -math.inf
-    loss: float = math.inf
-    update: int = 0
-    epoch: int = 0
-
 
 @dataclass(eq=False)
 class Validation(Callback):
@@ -42,6 +27,7 @@ class Validation(Callback):
 
     Must stand before the weight averaging among the callbacks: that one puts the averaged weights in place when a
     validation begins, and takes them out in the hook in which this one translates.
+    ``best`` is the best validation so far: the value of what is monitored, its loss, and where in training it was.
     """
 
     text: ParallelText
@@ -49,25 +35,14 @@ class Validation(Callback):
     directory: Path
     search: Mapping[str, Any]
     monitor: str
-    best: Best = field(default_factory=Best)
-    latest_bleu: float = math.nan
+    best: dict[str, float] = field(
+        default_factory=lambda: {"value": -math.inf, "loss": math.inf, "update": 0, "epoch": 0}
+    )
     _nll: float = 0.0
     _tokens: int = 0
     _began: float = field(default_factory=time.monotonic)
 
-    def on_validation_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Start the sums of the loss."""
-        self._nll, self._tokens = 0.0, 0
-
-    def on_validation_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
+    def on_validation_batch_end(self, trainer: Trainer, pl_module: LightningModule, outputs: Any, *_: Any) -> None:
         """Add a batch to the sums of the loss."""
         self._nll += float(outputs["nll"])
         self._tokens += int(outputs["tokens"])
@@ -78,14 +53,15 @@ class Validation(Callback):
         sums = torch.tensor([self._nll, float(self._tokens)], device=pl_module.device)
         nll, tokens = trainer.strategy.reduce(sums, reduce_op="sum").tolist()
         loss = nll / max(tokens, 1.0)
+        self._nll, self._tokens = 0.0, 0
         hypotheses = self._translate(trainer, pl_module)
         bleu = evaluate(hypotheses, self.text.targets).bleu
-        self.latest_bleu = bleu
         pl_module.log_dict({"valid_bleu": bleu, "valid_loss": loss}, rank_zero_only=True)
         value = bleu if self.monitor == "bleu" else -loss
-        better = (value, -loss) > (self.best.value, -self.best.loss)
+        # Of equal values the lower loss is better: while a model learns its first words, BLEU is 0 for many epochs.
+        better = (value, -loss) > (self.best["value"], -self.best["loss"])
         if better:
-            self.best = Best(value, loss, trainer.global_step, trainer.current_epoch)
+            self.best = {"value": value, "loss": loss, "update": trainer.global_step, "epoch": trainer.current_epoch}
         if trainer.is_global_zero:
             if better:
                 save_weights(self.directory, pl_module.model)
@@ -107,24 +83,17 @@ class Validation(Callback):
 
     def _report(self, trainer: Trainer, hypotheses: list[str], bleu: float, loss: float, better: bool) -> None:
         """One line of figures, three translations."""
-        logger.info(
-            "epoch %d, update %d, %.1f min: valid_bleu %.2f, valid_loss %.3f%s",
-            trainer.current_epoch + 1,
-            trainer.global_step,
-            (time.monotonic() - self._began) / 60,
-            bleu,
-            loss,
-            " (best so far, kept)" if better else "",
-        )
-        for index in range(min(N_SAMPLES, len(hypotheses))):
-            logger.info("  source     %s", self.text.sources[index])
-            logger.info("  reference  %s", self.text.targets[index])
-            logger.info("  hypothesis %s", hypotheses[index])
+        minutes, kept = (time.monotonic() - self._began) / 60, " (best so far, kept)" if better else ""
+        message = "epoch %d, update %d, %.1f min: valid_bleu %.2f, valid_loss %.3f%s"
+        logger.info(message, trainer.current_epoch + 1, trainer.global_step, minutes, bleu, loss, kept)
+        for lines in zip(self.text.sources[:3], self.text.targets, hypotheses, strict=False):
+            for name, line in zip(("source", "reference", "hypothesis"), lines, strict=True):
+                logger.info("  %-10s %s", name, line)
 
     def state_dict(self) -> dict[str, Any]:
         """The best so far travels in the checkpoint: a resumed run must not take its first validation for it."""
-        return asdict(self.best)
+        return self.best
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """See `state_dict`."""
-        self.best = Best(**state_dict)
+        self.best = state_dict
