@@ -3,9 +3,10 @@
 import logging
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import Any
 
 from translator.data.lines import is_blank
 from translator.data.normalization import SPACES
@@ -38,6 +39,12 @@ class Limits:
 
     pieces: int
     sentences: int | None = None
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> "Limits | None":
+        """What a bundle's config.json says that training saw; None where it says nothing."""
+        lengths = config.get("lengths")
+        return None if lengths is None else cls(lengths["source_pieces"], lengths["source_sentences"])
 
 
 @dataclass(frozen=True)

@@ -214,9 +214,7 @@ class Translator:
 
 def _stored(bundle: Bundle) -> tuple[Reading | None, Limits | None]:
     """What a bundle tells beside the model."""
-    lengths = bundle.config.get("lengths")
-    limits = None if lengths is None else Limits(lengths["source_pieces"], lengths["source_sentences"])
-    return Reading.from_config(bundle.config.get("alignment")), limits
+    return Reading.from_config(bundle.config.get("alignment")), Limits.from_config(bundle.config)
 
 
 def warn_of_cuts(cut: int, lines: int) -> None:

@@ -11,7 +11,7 @@ from translator.errors import UserError
 #: The key in the other program's config.json; both programs pass over keys that they do not know.
 KEY = "translator"
 # Not the data settings: they hold paths of the machine that trained, and exported folders are made to be given away.
-_KEPT = ("format", "source", "target", "model", "tokenizer", "decode", "alignment")
+_KEPT = ("format", "source", "target", "model", "tokenizer", "decode", "alignment", "lengths")
 
 
 def remembered(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def train(settings: Mapping[str, Any], start: Bundle | None = None) -> dict[str,
         return _last_line(directory.path, metrics)
     accelerator = choose_accelerator(config.trainer.accelerator)
     run = prepare(settings, config, directory, start)
-    validation = Validation(run.corpus.valid, run.tokenizer, directory.path, search, config.trainer.monitor)
+    validation = Validation(run.corpus.valid, run.tokenizer, run.limits, directory.path, search, config.trainer.monitor)
     trainer = build_trainer(config.trainer, accelerator, directory, validation, progress=sys.stderr.isatty())
     _fit(trainer, run)
     origin = _origin(trainer, run, validation.best, time.monotonic() - began)
@@ -123,7 +123,7 @@ def _fit(trainer: Trainer, run: Run) -> None:
 def _final_scores(run: Run) -> dict[str, Any]:
     """Scores of the best weights on the validation and test texts, as `evaluate` has them."""
     load_weights(run.directory.path / WEIGHTS, run.module.model)
-    translator = Translator(run.module.model.eval(), run.tokenizer)
+    translator = Translator(run.module.model.eval(), run.tokenizer, limits=run.limits)
     options = TranslateOptions.from_keywords(run.settings["decode"])
 
     def translate(lines: Sequence[str]) -> list[str]:

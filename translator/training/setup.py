@@ -1,7 +1,8 @@
 """The set-up of a run: corpus, tokenizer, model, batches, folder."""
 
 import logging
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -14,6 +15,8 @@ from translator.data.datamodule import TranslationDataModule
 from translator.data.parallel import ParallelText
 from translator.data.tokenizer import Tokenizer, train_tokenizer
 from translator.device import keep_compiled_products, keep_freed_memory
+from translator.inference.segmentation import Limits
+from translator.inference.sentences import sentence_ends
 from translator.model.config import ModelConfig
 from translator.model.transformer import Transformer
 from translator.training.config import TrainingConfig, absolute_paths, model_settings
@@ -34,6 +37,7 @@ class Run:
     tokenizer: Tokenizer
     module: TranslationModule
     batches: TranslationDataModule
+    limits: Limits  # what translating gives the model at once
 
 
 def prepare(
@@ -65,8 +69,28 @@ def prepare(
     fixed = {"model": model.config.to_dict(), "data": data, "fingerprint": corpus.fingerprint}
     directory.claim({**settings, **fixed}, settings["resume"])
     languages = {"source": data["source"], "target": data["target"]}
-    save_config(directory.path, model.config, tokenizer, **languages, data=data, decode=dict(settings["decode"]))
-    return Run(settings, config, directory, corpus, tokenizer, TranslationModule(model, config), batches)
+    lengths = _lengths(corpus, batches)
+    more: dict[str, Any] = {"data": data, "decode": dict(settings["decode"]), "lengths": lengths}
+    save_config(directory.path, model.config, tokenizer, **languages, **more)
+    limits = Limits(lengths["source_pieces"], lengths["source_sentences"])
+    return Run(settings, config, directory, corpus, tokenizer, TranslationModule(model, config), batches, limits)
+
+
+def _lengths(corpus: Corpus, batches: TranslationDataModule) -> dict[str, int]:
+    """What training saw, so that translating gives the model no more at once.
+
+    Pieces of a side: 99.9 % of the pairs have no more. Sentences of a source line: 95 % have no more, since what few
+    lines show is not learned (a model that saw two sentences in 3 % of its lines loses the second of any other two).
+    """
+    pairs = batches.train_pairs
+    sides = {"source_pieces": pairs.source_lengths, "target_pieces": pairs.target_lengths}
+    found = {name: _quantile(lengths, 0.999) - 1 for name, lengths in sides.items()}  # the end of sentence left out
+    return {**found, "source_sentences": _quantile([len(sentence_ends(x)) + 1 for x in corpus.train.sources], 0.95)}
+
+
+def _quantile(values: Sequence[int], share: float) -> int:
+    """The smallest value that so large a share does not exceed."""
+    return sorted(values)[math.ceil(share * len(values)) - 1]
 
 
 def _tokenizer(corpus: Corpus, settings: Mapping[str, Any], directory: RunDirectory, start: Bundle | None) -> Tokenizer:

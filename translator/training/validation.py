@@ -15,6 +15,7 @@ from translator.bundle import save_weights
 from translator.data.parallel import ParallelText
 from translator.data.tokenizer import Tokenizer
 from translator.evaluation import evaluate
+from translator.inference.segmentation import Limits
 from translator.inference.translator import Translator
 from translator.training.module import TranslationModule
 
@@ -32,6 +33,7 @@ class Validation(Callback):
 
     text: ParallelText
     tokenizer: Tokenizer
+    limits: Limits
     directory: Path
     search: Mapping[str, Any]
     monitor: str
@@ -70,7 +72,7 @@ class Validation(Callback):
     def _translate(self, trainer: Trainer, module: TranslationModule) -> list[str]:
         """Every process translates every n-th line; all get all lines, in order."""
         rank, world = trainer.global_rank, trainer.world_size
-        translator = Translator(module.model, self.tokenizer)
+        translator = Translator(module.model, self.tokenizer, limits=self.limits)
         own = [t.text for t in translator.translate(self.text.sources[rank::world], **self.search)]
         if world == 1:
             return own
