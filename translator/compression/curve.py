@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
 from translator.attention.heads import closing, gated
@@ -13,15 +14,14 @@ from translator.evaluation import evaluate
 from translator.inference.translator import Translator
 from translator.inspection.heads.names import NAMES, Head, by_site
 from translator.inspection.heads.study import GREEDY, Study
-from translator.inspection.tables import aligned, number
+from translator.inspection.tables import aligned
+from translator.model.costs import BYTES
 
 log = logging.getLogger(__name__)
 
 Cut = tuple[Head, ...]  # the heads that a model goes without
-
 SHARES = (1.0, 0.8, 0.6, 0.4, 0.2)
 ROUNDS = 3  # decodings of which the fastest counts: what else the machine does can only slow them
-BYTES = 4  # of a float32 number
 
 
 @dataclass(frozen=True)
@@ -47,40 +47,29 @@ def curve(study: Study, importance: Mapping[Head, float]) -> list[Point]:
     """
     groups = {"all": tuple(NAMES), **{name: (kind,) for kind, name in NAMES.items()}}
     counts = {name: sum(head.kind in kinds for head in importance) for name, kinds in groups.items()}
-    cuts = {
-        (name, share): tuple(least_important(importance, share, kinds))
-        for name, kinds in groups.items()
-        for share in SHARES
+    cuts = [
+        (name, share, tuple(least_important(importance, share, groups[name])))
+        for name, share in product(groups, SHARES)
         if counts[name]
-    }
-    study.translate()  # the first decoding is slower than all others
-    figures = _measured(study, list(dict.fromkeys(cuts.values())))  # the whole model once
-    return [
-        Point(name, share, counts[name] - len(gone), counts[name], **figures[gone])
-        for (name, share), gone in cuts.items()
     ]
+    study.translate()  # the first decoding is slower than all others
+    figures = _measured(study, list(dict.fromkeys(gone for _, _, gone in cuts)))  # the whole model once
+    return [Point(name, share, counts[name] - len(gone), counts[name], **figures[gone]) for name, share, gone in cuts]
 
 
 def curve_lines(points: Sequence[Point], sentences: int) -> list[str]:
     """The curve as a table."""
-    whole = points[0]
-    difference = max(abs(point.bleu - point.gated_bleu) for point in points)
-    rows = [["heads of", "kept", "BLEU", "change", "pieces/s", "speed-up", "parameters", "MB"]]
-    for point in points:
-        rows.append(
-            [
-                point.kinds,
-                f"{point.kept}/{point.heads}",
-                number(point.bleu, 2),
-                number(point.bleu - whole.bleu, 2, signed=True),
-                number(point.pieces_per_second, 0),
-                number(point.pieces_per_second / whole.pieces_per_second, 2),
-                f"{point.parameters:,}",
-                number(point.megabytes, 2),
-            ]
-        )
+    whole, difference = points[0], max(abs(point.bleu - point.gated_bleu) for point in points)
+    head = ["heads of", "kept", "BLEU", "change", "pieces/s", "speed-up", "parameters", "MB"]
+    rows = [
+        [
+            p.kinds, f"{p.kept}/{p.heads}", f"{p.bleu:.2f}", f"{p.bleu - whole.bleu:+.2f}", f"{p.pieces_per_second:.0f}",
+            f"{p.pieces_per_second / whole.pieces_per_second:.2f}", f"{p.parameters:,}", f"{p.megabytes:.2f}",
+        ]
+        for p in points
+    ]  # fmt: skip
     return [
-        *aligned(rows),
+        *aligned([head, *rows]),
         "",
         f"{sentences} sentences, greedy, without further training; the least important heads go first.",
         "Speed also moves with what is written: a sentence that does not end is decoded alone in the end.",
@@ -98,24 +87,18 @@ def _measured(study: Study, cuts: Sequence[Cut]) -> dict[Cut, dict[str, Any]]:
 
     All are decoded in turn, several times, so that a machine that is busy for a while slows all of them alike.
     """
-    figures: dict[Cut, dict[str, Any]] = {}
-    speeds: dict[Cut, list[float]] = {gone: [] for gone in cuts}
-    for turn in range(1, ROUNDS + 1):
-        for count, gone in enumerate(cuts, 1):
-            model = copy.deepcopy(study.model)
-            model.prune_heads(by_site(gone))
-            began = time.perf_counter()
-            found = Translator(model, study.translator.tokenizer).translate_lines(study.text.sources, GREEDY)
-            speeds[gone].append(sum(len(one.tokens) for one in found) / (time.perf_counter() - began))
-            if turn == 1:
-                figures[gone] = _quality(study, gone, [one.text for one in found], model.n_parameters)
-            bleu = figures[gone]["bleu"]
-            log.info("round %d of %d, model %d of %d: BLEU %.2f", turn, ROUNDS, count, len(cuts), bleu)
-    return {gone: {**figures[gone], "pieces_per_second": max(speeds[gone])} for gone in cuts}
-
-
-def _quality(study: Study, gone: Cut, hypotheses: Sequence[str], size: int) -> dict[str, Any]:
-    with gated(study.model, closing(study.model, by_site(gone))):
-        gated_bleu = study.bleu()
-    bleu = evaluate(hypotheses, study.text.targets).bleu
-    return {"bleu": bleu, "gated_bleu": gated_bleu, "parameters": size, "megabytes": size * BYTES / 1e6}
+    figures: dict[Cut, dict[str, Any]] = {gone: {"pieces_per_second": 0.0} for gone in cuts}
+    for turn, (count, gone) in product(range(1, ROUNDS + 1), enumerate(cuts, 1)):
+        model, of_cut = copy.deepcopy(study.model), figures[gone]
+        model.prune_heads(by_site(gone))
+        began = time.perf_counter()
+        found = Translator(model, study.translator.tokenizer).translate_lines(study.text.sources, GREEDY)
+        speed = sum(len(one.tokens) for one in found) / (time.perf_counter() - began)
+        of_cut["pieces_per_second"] = max(speed, of_cut["pieces_per_second"])
+        if turn == 1:
+            of_cut["bleu"] = evaluate([one.text for one in found], study.text.targets).bleu
+            with gated(study.model, closing(study.model, by_site(gone))):
+                of_cut["gated_bleu"] = study.bleu()
+            of_cut |= {"parameters": model.n_parameters, "megabytes": model.n_parameters * BYTES / 1e6}
+        log.info("round %d of %d, model %d of %d: BLEU %.2f", turn, ROUNDS, count, len(cuts), of_cut["bleu"])
+    return figures

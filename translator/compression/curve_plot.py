@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from translator.compression.curve import Point
 from translator.inspection.plots import save
@@ -22,7 +21,7 @@ def draw_curve(points: Sequence[Point], path: str | Path) -> None:
         for kinds in dict.fromkeys(point.kinds for point in points):
             own = [point for point in points if point.kinds == kinds]
             shares = [100.0 * point.kept / point.heads for point in own]
-            style: dict[str, Any] = {"color": "black", "linewidth": 2.5} if kinds == "all" else {}
+            style = {"color": "black", "linewidth": 2.5} if kinds == "all" else {}
             axes.plot(shares, [getattr(point, key) for point in own], marker="o", label=kinds, **style)
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("heads kept, % of that kind", fontsize=9)

@@ -18,18 +18,13 @@ def least_important(
     """The heads to remove so that a share of them is kept, the most important ones; at least one is.
 
     ``kinds`` (encoder, decoder, cross) are taken together, or with ``per_kind`` keep their share each; heads of other
-    kinds are neither counted nor removed.
-
-    Raises:
-        UserError: the share is not above 0 and at most 1.
+    kinds are neither counted nor removed. Raises UserError for a share that is not above 0 and at most 1.
     """
     check_share(keep)
-    groups = [[kind] for kind in kinds] if per_kind else [list(kinds)]
     gone: set[Head] = set()
-    for group in groups:
-        ranked = sorted((head for head in importance if head.kind in group), key=lambda head: importance[head])
-        kept = max(round(keep * len(ranked)), 1)
-        gone |= set(ranked[: len(ranked) - kept])
+    for group in [[kind] for kind in kinds] if per_kind else [list(kinds)]:
+        ranked = sorted((head for head in importance if head.kind in group), key=importance.__getitem__)
+        gone |= set(ranked[: len(ranked) - max(round(keep * len(ranked)), 1)])
     return [head for head in importance if head in gone]
 
 
@@ -42,10 +37,8 @@ def check_share(keep: float) -> None:
 def prune_bundle(bundle: Bundle, heads: Sequence[Head]) -> Bundle:
     """The bundle without these heads; the given one is left as it is.
 
-    The place where alignments are read best is told by the heads' new places, or dropped with its last head.
-
-    Raises:
-        UserError: a head that is not there.
+    The place where alignments are read best is told by the heads' new places, or dropped with its last head. Raises
+    UserError for a head that is not there.
     """
     model = copy.deepcopy(bundle.model)
     model.prune_heads(by_site(heads))

@@ -13,15 +13,13 @@ from translator.model.config import ModelConfig
 
 def key_value_heads(config: ModelConfig, kind: str) -> int:
     """How many key/value heads the attentions of a kind (encoder, decoder, cross) have, before any was pruned."""
-    n_kv_heads: int | None = getattr(config, f"{kind}_attention").n_kv_heads
-    return config.n_heads if n_kv_heads is None else n_kv_heads
+    return int(getattr(config, f"{kind}_attention").n_kv_heads or config.n_heads)
 
 
 def share_bundle(bundle: Bundle, kinds: Sequence[str], n_kv_heads: int) -> Bundle:
     """The bundle with ``n_kv_heads`` averaged key/value heads in attentions of these kinds; the given one stays.
 
-    Raises:
-        UserError: a kind has no more than that already, or a number that is no multiple of it.
+    Raises UserError where a kind has no more than that already, or a number that is no multiple of it.
     """
     model, config = copy.deepcopy(bundle.model), bundle.model.config
     for kind in kinds:
