@@ -63,8 +63,8 @@ def curve_lines(points: Sequence[Point], sentences: int) -> list[str]:
     head = ["heads of", "kept", "BLEU", "change", "pieces/s", "speed-up", "parameters", "MB"]
     rows = [
         [
-            p.kinds, f"{p.kept}/{p.heads}", f"{p.bleu:.2f}", f"{p.bleu - whole.bleu:+.2f}", f"{p.pieces_per_second:.0f}",
-            f"{p.pieces_per_second / whole.pieces_per_second:.2f}", f"{p.parameters:,}", f"{p.megabytes:.2f}",
+            p.kinds, f"{p.kept}/{p.heads}", f"{p.bleu:.2f}", f"{p.bleu - whole.bleu:+.2f}",
+            f"{p.pieces_per_second:.0f}", f"{p.pieces_per_second / whole.pieces_per_second:.2f}", f"{p.parameters:,}", f"{p.megabytes:.2f}",
         ]
         for p in points
     ]  # fmt: skip
