@@ -26,8 +26,7 @@ from translator.decoding.search import Searchable, SearchRules
 from translator.device import choose_device
 from translator.errors import UserError
 from translator.inference import teacher_forcing
-from translator.inference.engine.placement import prepare, prepare_frozen
-from translator.inference.engine.recorded import recorded
+from translator.inference.engine.prepare import freeze, prepare
 from translator.inference.joining import Translation, align_part, blank, join, translation_of
 from translator.inference.options import EXTRA_PIECES, TranslateOptions
 from translator.inference.segmentation import Part, line_parts
@@ -70,7 +69,8 @@ class Translator:
         """
         where = choose_device(device, precision, threads)
         bundle = load_bundle(Path(directory))
-        return cls._of(bundle, prepare(bundle.model, precision, *where))
+        prepare(bundle.model, precision, *where)
+        return cls._of(bundle)
 
     @classmethod
     def load_frozen(
@@ -86,13 +86,13 @@ class Translator:
         """
         where = choose_device(device, precision, threads)
         bundle = load_bundle(Path(directory))
-        translator = cls._of(bundle, prepare_frozen(bundle.model, precision, *where))
-        translator.searched = recorded(translator.model)
+        translator = cls._of(bundle)
+        translator.searched = freeze(bundle.model, precision, *where)
         return translator
 
     @classmethod
-    def _of(cls, bundle: Bundle, model: Transformer) -> "Translator":
-        return cls(model, bundle.tokenizer, Reading.from_config(bundle.config.get("alignment")))
+    def _of(cls, bundle: Bundle) -> "Translator":
+        return cls(bundle.model, bundle.tokenizer, Reading.from_config(bundle.config.get("alignment")))
 
     def translate(self, lines: Sequence[str], **options: Any) -> list[Translation]:
         """Translate lines, in order, one for one; the options are those of `TranslateOptions`.
