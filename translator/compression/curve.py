@@ -64,7 +64,8 @@ def curve_lines(points: Sequence[Point], sentences: int) -> list[str]:
     rows = [
         [
             p.kinds, f"{p.kept}/{p.heads}", f"{p.bleu:.2f}", f"{p.bleu - whole.bleu:+.2f}",
-            f"{p.pieces_per_second:.0f}", f"{p.pieces_per_second / whole.pieces_per_second:.2f}", f"{p.parameters:,}", f"{p.megabytes:.2f}",
+            f"{p.pieces_per_second:.0f}",
+            f"{p.pieces_per_second / whole.pieces_per_second:.2f}", f"{p.parameters:,}", f"{p.megabytes:.2f}",
         ]
         for p in points
     ]  # fmt: skip

@@ -23,8 +23,7 @@ from translator.errors import UserError
 from translator.inference import teacher_forcing
 from translator.inference.decoding import decode
 from translator.inference.encoding import encode
-from translator.inference.engine.placement import prepare, prepare_frozen
-from translator.inference.engine.recorded import recorded
+from translator.inference.engine.prepare import freeze, prepare
 from translator.inference.joining import join
 from translator.inference.options import TranslateOptions
 from translator.inference.search import Search, Searcher, input_limits, position_limit
@@ -94,11 +93,8 @@ class Translator:
         """
         where = choose_device(device, precision, threads)
         bundle = load_bundle(Path(directory))
-        model = prepare_frozen(bundle.model, precision, *where)
-        quick = recorded(model)
-        # Each has a state of its own type.
-        search: Search = Searcher(model, quick) if isinstance(quick, Transformer) else Searcher(model, quick)  # noqa: RUF034
-        return cls(model, bundle.tokenizer, *_stored(bundle), search)
+        search = Searcher(bundle.model, freeze(bundle.model, precision, *where))
+        return cls(bundle.model, bundle.tokenizer, *_stored(bundle), search)
 
     def translate(self, lines: Sequence[str], **options: Any) -> list[Translation]:
         """Translate lines, in order, one for one; the options are those of `TranslateOptions`.

@@ -9,12 +9,13 @@ from torch import nn
 
 from tests import toy
 from tests.model.small import config, sources, words
-from translator.inference.engine.packed import PackedLinear, can_pack, pack
-from translator.inference.engine.recorded import recorded
+from translator.inference.engine.packed import PackedLinear, pack
+from translator.inference.engine.private_torch import multiplies_bfloat16
+from translator.inference.engine.recorded import record
 from translator.inference.translator import Translator
 from translator.model.transformer import Transformer
 
-pytestmark = pytest.mark.skipif(not can_pack(), reason="this processor has no products in bfloat16")
+pytestmark = pytest.mark.skipif(not multiplies_bfloat16(), reason="this processor has no products in bfloat16")
 
 
 @pytest.mark.parametrize("relu", [False, True])
@@ -55,7 +56,7 @@ def test_a_packed_model_is_recorded():
     model = Transformer(config()).eval().bfloat16()
     model.join_projections()
     pack(model)
-    searched = recorded(model, patience=0)
+    searched = record(model, patience=0)
     state, other = model.start(*sources()), searched.start(*sources())
     for t in range(4):
         last = words(3, 1, seed=t)[:, 0]

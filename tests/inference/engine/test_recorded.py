@@ -5,7 +5,7 @@ import torch
 
 from tests.model.small import B, S, alike, small, sources, words
 from translator.errors import UserError
-from translator.inference.engine.recorded import Recorded, recorded
+from translator.inference.engine.recorded import Recorded, record
 from translator.model.config import Site
 
 CHANGES = [
@@ -19,7 +19,7 @@ CHANGES = [
 
 
 def recordings(model, patience=2):
-    found = recorded(model, patience)
+    found = record(model, patience)
     assert isinstance(found, Recorded)
     return found
 
@@ -41,9 +41,9 @@ def walk(model, searched, n_beams, n_steps=11, source=None):
         rows = rows.expand(-1, n_beams) if n == 1 else rows.flip(1)
         rows = rows[1:] if t == 6 and len(rows) > 1 else rows
         state, other = state.select(rows), other.select(rows)
-    for kv, room in zip(state.self_kv, other.room.layers, strict=True):
-        alike(room[0, :, :, :n_steps], kv.k)
-        alike(room[1, :, :, :n_steps], kv.v)
+    for kv, buffer in zip(state.self_kv, other.buffers.layers, strict=True):
+        alike(buffer[0, :, :, :n_steps], kv.k)
+        alike(buffer[1, :, :, :n_steps], kv.v)
 
 
 @pytest.mark.parametrize("changes", CHANGES, ids=str)
@@ -99,6 +99,7 @@ def test_layers_may_have_lost_different_heads():
     "changes",
     [
         {"positions": "rotary"},
+        {"positions": "none"},
         {"encoder_attention": Site(window=2)},
         {"decoder_attention": Site(window=3)},
         {"cross_attention": Site(top_k=2)},
@@ -107,7 +108,7 @@ def test_layers_may_have_lost_different_heads():
 )
 def test_what_depends_on_where_it_stands_is_not_recorded(changes):
     model = small(**changes)
-    assert recorded(model) is model
+    assert record(model) is model
 
 
 @torch.no_grad()
